@@ -94,12 +94,19 @@ func (store *Store) Resolve(ctx context.Context, ref string) (runner.Image, erro
 		return runner.Image{}, err
 	}
 	if dgst != "" {
-		if _, err := store.findDigest(ctx, dgst); err != nil {
+		record, err := store.findDigest(ctx, dgst)
+		if err == nil && store.withoutLayers(ctx, record) {
+			err = errdefs.ErrNotFound
+		}
+		if err != nil {
 			return runner.Image{}, store.missing(ctx, ref, err)
 		}
 		return runner.Image{Reference: name, Digest: dgst.String()}, nil
 	}
 	i, err := store.findLocal(ctx, name, "")
+	if err == nil && store.withoutLayers(ctx, i) {
+		err = errdefs.ErrNotFound
+	}
 	if err != nil {
 		return runner.Image{}, store.missing(ctx, ref, err)
 	}

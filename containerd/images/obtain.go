@@ -49,7 +49,7 @@ func (store *Store) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, 
 	if err != nil && !errdefs.IsNotFound(err) {
 		return runner.Image{}, failure.Of("Finding the image "+w.Reference, err)
 	}
-	present := err == nil
+	present := err == nil && (w.Remote || !store.withoutLayers(ctx, record))
 	switch {
 	case present && (w.Pull != runner.PullAlways || dgst != ""):
 		image, err := store.checkHere(ctx, name, record, w)
@@ -62,7 +62,7 @@ func (store *Store) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, 
 	case w.Pull == runner.PullAlways && dgst == "":
 		return store.refresh(ctx, name, record, present, w)
 	}
-	record, err = store.pull(ctx, name, want, w.Verify)
+	record, err = store.pull(ctx, name, want, w)
 	if err != nil {
 		return runner.Image{}, withAdvice(ctx, store, w.Reference, err)
 	}
@@ -115,7 +115,7 @@ func (store *Store) refresh(ctx context.Context, name string, record images.Imag
 		return runner.Image{}, &runner.DigestError{Reference: w.Reference, Have: now, Want: w.Digest, InRegistry: true}
 	}
 	if !present || record.Target.Digest.String() != now {
-		if record, err = store.pull(ctx, name, digest.Digest(now), w.Verify); err != nil {
+		if record, err = store.pull(ctx, name, digest.Digest(now), w); err != nil {
 			return runner.Image{}, err
 		}
 		return obtained(name, record), nil

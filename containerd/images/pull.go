@@ -56,6 +56,7 @@ type puller struct {
 	ref      string // requested from the registry: the name, or the repository with a digest
 	want     digest.Digest
 	verify   *runner.Verify
+	partial  bool // without its layers
 	resolver remotes.Resolver
 	meter    *transfer.Meter
 	other    *ocispec.Platform // the platform of another machine that needs the image; nil = this machine
@@ -71,12 +72,12 @@ func (p *puller) platform() platforms.MatchComparer {
 
 // pull fetches an image and gives it the name. want is the digest that it must have, "" =
 // any digest that the registry gives.
-func (store *Store) pull(ctx context.Context, name string, want digest.Digest, verify *runner.Verify) (images.Image, error) {
+func (store *Store) pull(ctx context.Context, name string, want digest.Digest, w runner.Wanted) (images.Image, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, pullTimeout,
 		fmt.Errorf("it took longer than %s", pullTimeout))
 	defer cancel()
-	p := &puller{store: store, name: name, ref: name, want: want, verify: verify, resolver: store.registries.Resolver(ctx),
-		meter: transfer.NewMeter(transfer.Familiar(name), store.registries.Options.Progress)}
+	p := &puller{store: store, name: name, ref: name, want: want, verify: w.Verify, partial: w.Remote,
+		resolver: store.registries.Resolver(ctx), meter: transfer.NewMeter(transfer.Familiar(name), store.registries.Options.Progress)}
 	if want != "" {
 		p.ref = imagestore.WithDigest(name, want.String())
 	}
@@ -149,8 +150,7 @@ func (p *puller) attempt(ctx context.Context) (images.Image, error) {
 		return images.Image{}, transfer.Stalled(ctx, err)
 	}
 	release() // nothing more comes over the network
-	p.meter.Phase(imagestore.Unpacking)
-	record, err := p.store.record(leased, p.name, target)
+	record, err := p.record(leased, target)
 	if transfer.LeaseGone(err) {
 		return images.Image{}, err
 	}
@@ -227,6 +227,9 @@ func (p *puller) fetch(ctx context.Context, target ocispec.Descriptor) error {
 	if err := p.checkSize(manifest); err != nil {
 		return err
 	}
+	if p.partial {
+		return nil
+	}
 	return p.fetchLayers(ctx, fetcher, manifest.Layers)
 }
 
@@ -291,33 +294,6 @@ func fetchHandler(store content.Store, fetcher remotes.Fetcher) images.HandlerFu
 		}
 		return nil, err
 	}
-}
-
-// record creates the records of a complete image, by digest and by name. An image that
-// cannot be run gets none.
-func (store *Store) record(ctx context.Context, name string, target ocispec.Descriptor) (images.Image, error) {
-	service := store.conn.Client.ImageService()
-	record := images.Image{Name: target.Digest.String(), Target: target}
-	if !imagestore.IsDigest(name) {
-		record.Labels = map[string]string{labelSource: name}
-	}
-	created, err := service.Create(ctx, record)
-	fresh := err == nil
-	if errdefs.IsAlreadyExists(err) {
-		created, err = service.Update(ctx, record, "labels."+labelSource)
-	}
-	if err != nil {
-		return created, err
-	}
-	if err := store.runs.Prepare(ctx, target.Digest.String()); err != nil {
-		if fresh {
-			undo, cancel := store.conn.Detached(ctx, time.Minute)
-			defer cancel()
-			err = errors.Join(err, failure.UnlessGone(service.Delete(undo, record.Name)))
-		}
-		return created, err
-	}
-	return created, store.giveName(ctx, name, created)
 }
 
 // giveName gives an image a name. A name with a digest needs no record: the digest has

@@ -1,6 +1,8 @@
 package plugs
 
 import (
+	"strings"
+
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner"
@@ -16,7 +18,8 @@ func inCluster(r *config.Resource, want protocol.PlugRequest, plug config.Plug) 
 	}
 	path, err := runner.ParseClusterPath(written)
 	if err != nil {
-		d := plugError(r, "Not a plug of a cluster", "%s. The resource is on %s, and gets the plug %q.", words.Capital(err.Error()),
+		why := err.Error()
+		d := plugError(r, "Not a plug of a cluster", "%s. The resource is on %s, and gets the plug %q.", strings.ToUpper(why[:1])+why[1:],
 			r.Settings.Host.Name, plug.Name)
 		at := plug.Range
 		d.Range = &at

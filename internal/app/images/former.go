@@ -24,10 +24,11 @@ func (rs *Resolver) Former(ctx context.Context, prior state.Snapshot, signed fun
 		if declared[address] || !rs.Wanted(address) || entry.OnRemove == "forget" || !strings.Contains(entry.Digest, ":") {
 			continue
 		}
+		remote := entry.Settings.Host.InCluster()
 		if _, err := rs.runtime.Resolve(ctx, entry.Digest); errors.Is(err, runner.ErrNoImage) {
 			if full, _, err := imagestore.FullName(entry.Type); err == nil {
 				_, _ = rs.runtime.Obtain(ctx, runner.Wanted{Reference: imagestore.WithDigest(full, entry.Digest),
-					Verify: signed(entry.Type)})
+					Verify: signed(entry.Type), Remote: remote})
 			}
 		}
 	}

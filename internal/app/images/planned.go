@@ -26,9 +26,9 @@ func Ensure(ctx context.Context, r Runtime, p *plan.Plan) error {
 	if p.Selection.RefreshOnly {
 		return nil // it queries only what is in doubt, and runs no action
 	}
-	used := imagesOf(p)
+	used, remote := imagesOf(p), remoteOf(p)
 	for _, digest := range slices.Sorted(maps.Keys(used)) {
-		if err := ensure(ctx, r, p, digest, used[digest]); err != nil {
+		if err := ensure(ctx, r, p, digest, used[digest], remote[digest]); err != nil {
 			return err
 		}
 	}
@@ -45,25 +45,10 @@ func imagesOf(p *plan.Plan) map[string][]use {
 			used[digest] = append(used[digest], use{full, v})
 		}
 	}
-	addStep := func(s *plan.Step) {
-		add(s.Type, cmp.Or(s.Init.Digest, p.Images[fullName(s.Type)]), s.Verify) // its init may not have been run yet
-		for _, name := range otherImages(s) {
-			if digest, pinned := p.Images[fullName(name)]; pinned {
-				add(name, digest, s.Verify)
-			}
-		}
-	}
 	for name, digest := range p.Images {
 		add(name, digest, nil)
 	}
-	for _, step := range p.Resources {
-		if step.Change() != plan.Forget || step.Gone() {
-			addStep(step)
-		}
-		if step.Old() != nil {
-			addStep(step.Old())
-		}
-	}
+	eachUse(p, func(s *plan.Step, name, digest string) { add(name, digest, s.Verify) })
 	for _, ty := range p.Others {
 		add(ty.Reference, ty.Digest, nil)
 	}
@@ -73,6 +58,36 @@ func imagesOf(p *plan.Plan) map[string][]use {
 		})
 	}
 	return used
+}
+
+// eachUse calls do for each image that a step of a plan runs.
+func eachUse(p *plan.Plan, do func(s *plan.Step, name, digest string)) {
+	of := func(s *plan.Step) {
+		do(s, s.Type, cmp.Or(s.Init.Digest, p.Images[fullName(s.Type)])) // its init may not have been run yet
+		for _, name := range otherImages(s) {
+			if digest, pinned := p.Images[fullName(name)]; pinned {
+				do(s, name, digest)
+			}
+		}
+	}
+	for _, step := range p.Resources {
+		if step.Change() != plan.Forget || step.Gone() {
+			of(step)
+		}
+		if step.Old() != nil {
+			of(step.Old())
+		}
+	}
+}
+
+// remoteOf returns the digests of the images that a plan runs in clusters alone.
+func remoteOf(p *plan.Plan) map[string]bool {
+	remote := map[string]bool{}
+	eachUse(p, func(s *plan.Step, _, digest string) {
+		before, known := remote[digest]
+		remote[digest] = (before || !known) && s.Settings.Host.InCluster()
+	})
+	return remote
 }
 
 func fullName(name string) string {
@@ -109,19 +124,22 @@ func otherImages(s *plan.Step) (list []string) {
 
 // ensure searches for one image here, and fetches it by one of its names. It checks all
 // signatures before it fetches the image without one. The state does not record whether
-// an image of an entry came from a registry.
-func ensure(ctx context.Context, r Runtime, p *plan.Plan, digest string, uses []use) error {
-	_, err := r.Resolve(ctx, digest)
+// an image of an entry came from a registry. A remote image is here without its layers too.
+func ensure(ctx context.Context, r Runtime, p *plan.Plan, digest string, uses []use, remote bool) error {
+	err := runner.ErrNoImage
+	if !remote {
+		_, err = r.Resolve(ctx, digest)
+	}
 	here, tried := err == nil, ""
 	if err != nil && !errors.Is(err, runner.ErrNoImage) {
 		return gone(uses[0].name, digest, "", err)
 	}
 	for _, u := range uses {
-		packed := p.Images[u.name] == digest && !slices.Contains(p.Pulled, u.name)
+		packed := !remote && p.Images[u.name] == digest && !slices.Contains(p.Pulled, u.name)
 		if u.verify == nil && (here || packed) {
 			continue
 		}
-		_, err := r.Obtain(ctx, runner.Wanted{Reference: imagestore.WithDigest(u.name, digest), Verify: u.verify})
+		_, err := r.Obtain(ctx, runner.Wanted{Reference: imagestore.WithDigest(u.name, digest), Verify: u.verify, Remote: remote})
 		switch {
 		case err == nil:
 			here = true

@@ -138,3 +138,22 @@ func TestEnsure_RequiresSignatures(t *testing.T) {
 		}
 	}
 }
+
+// An image that runs in clusters alone is fetched for them: whether its layers are here does not matter. One
+// that runs elsewhere too is fetched whole.
+func TestEnsure_FetchesForClusters(t *testing.T) {
+	t.Parallel()
+	const ref, repository = "registry.example.com/team/file:1", "registry.example.com/team/file@"
+	here, there, both := step(plan.Create, ref, ""), step(plan.Create, ref, ""), step(plan.Create, ref, "")
+	there.Settings.Host = &runner.Host{Name: "jobs", Kubernetes: &runner.Cluster{}}
+	both.Settings.Host = there.Settings.Host
+	here.Init.Digest, there.Init.Digest, both.Init.Digest = digestOf("a"), digestOf("b"), digestOf("a")
+	p := &plan.Plan{Images: map[string]string{ref: digestOf("b")}, Resources: map[string]*plan.Step{"here": here, "there": there, "both": both}}
+	r := &registry{has: []string{repository + digestOf("a"), repository + digestOf("b")}}
+	if err := Ensure(t.Context(), r, p); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.wanted) != 2 || r.wanted[0].Remote || !r.wanted[1].Remote || !slices.Equal(r.looked, []string{digestOf("a")}) {
+		t.Errorf("fetched %+v, searched for %v", r.wanted, r.looked)
+	}
+}

@@ -155,6 +155,9 @@ func typesOfArtifacts(m *config.Manifest) (list []*config.Resource) {
 // terms returns a key for a reference and the signature that the image needs.
 func terms(full string, w runner.Wanted) string {
 	key := full
+	if w.Remote {
+		key += "\x00remote"
+	}
 	if w.Verify != nil {
 		key += "\x00" + w.Verify.Repository + "\x00" + string(w.Verify.Keys)
 	}
@@ -165,7 +168,12 @@ func terms(full string, w runner.Wanted) string {
 func (rs *Resolver) had(full string, w runner.Wanted) string {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	if digest := rs.done[terms(full, w)]; w.Digest == "" || w.Digest == digest {
+	digest := rs.done[terms(full, w)]
+	if w.Remote && digest == "" { // what is whole here is enough
+		w.Remote = false
+		digest = rs.done[terms(full, w)]
+	}
+	if w.Digest == "" || w.Digest == digest {
 		return digest
 	}
 	return ""
@@ -173,7 +181,7 @@ func (rs *Resolver) had(full string, w runner.Wanted) string {
 
 // sameTerms reports whether two resources obtain an image on the same terms.
 func sameTerms(a, b *config.Resource) bool {
-	return a.Pull == b.Pull && sameVerify(a.Verify, b.Verify)
+	return a.Pull == b.Pull && sameVerify(a.Verify, b.Verify) && a.Settings.Host.InCluster() == b.Settings.Host.InCluster()
 }
 
 // sameVerify reports whether a and b demand the same signature.
@@ -190,8 +198,9 @@ func (rs *Resolver) one(ctx context.Context, needs []need) (string, diag.Diagnos
 	rank := map[runner.PullPolicy]int{runner.PullAlways: 0, runner.PullMissing: 1, "": 1, runner.PullNever: 2}
 	slices.SortStableFunc(needs, func(a, b need) int { return rank[a.resource.Pull] - rank[b.resource.Pull] })
 	digest, diags := "", diag.Diagnostics(nil)
+	remote := !slices.ContainsFunc(needs, func(n need) bool { return !n.resource.Settings.Host.InCluster() })
 	for _, n := range needs {
-		w := runner.Wanted{Reference: n.resource.TypeRef, Pull: n.resource.Pull, Verify: n.resource.Verify, Digest: digest}
+		w := runner.Wanted{Reference: n.resource.TypeRef, Pull: n.resource.Pull, Verify: n.resource.Verify, Digest: digest, Remote: remote}
 		if digest != "" && w.Pull == runner.PullAlways {
 			w.Pull = runner.PullMissing // the registry was queried already
 		}
@@ -275,6 +284,11 @@ func (rs *Resolver) Hosts(reference string) (list []runner.Host) {
 	return list
 }
 
+// Clusters returns those of Hosts that are namespaces of clusters.
+func (rs *Resolver) Clusters(reference string) []runner.Host {
+	return slices.DeleteFunc(rs.Hosts(reference), func(h runner.Host) bool { return h.Kubernetes == nil })
+}
+
 // Use fetches an image that a resource runs in, on the terms of its type: another one
 // that its image requests, or that of an instance that was not known at first.
 func (rs *Resolver) Use(ctx context.Context, u typeclient.Use) (string, error) {
@@ -282,7 +296,7 @@ func (rs *Resolver) Use(ctx context.Context, u typeclient.Use) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	w := runner.Wanted{Reference: u.Reference, Digest: u.Digest, Pull: u.Pull, Verify: u.Verify}
+	w := runner.Wanted{Reference: u.Reference, Digest: u.Digest, Pull: u.Pull, Verify: u.Verify, Remote: u.Remote}
 	if digest := rs.had(full, w); digest != "" {
 		return digest, nil
 	}

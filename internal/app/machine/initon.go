@@ -38,3 +38,15 @@ func initOn(at *router.Places, hosts func(reference string) []runner.Host) func(
 		return nil, none
 	}
 }
+
+// inClusters returns what finds a cluster on which a type answers init whose containers are Pods; any other
+// type answers here.
+func inClusters(find func(context.Context, typeclient.Target) (*runner.Host, error)) func(context.Context,
+	typeclient.Target) (*runner.Host, error) {
+	return func(ctx context.Context, t typeclient.Target) (*runner.Host, error) {
+		if t.Settings.Host.InCluster() {
+			return find(ctx, t)
+		}
+		return nil, nil
+	}
+}

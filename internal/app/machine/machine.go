@@ -141,6 +141,8 @@ func (m *Machine) Client(c command.Command, at *router.Places, prior state.Snaps
 		o.InitOn = initOn(at, func(string) []runner.Host { return []runner.Host{*m.initAt} })
 	} else if away {
 		o.InitOn = initOn(at, r.Hosts)
+	} else {
+		o.InitOn = inClusters(initOn(at, r.Clusters))
 	}
 	return typeclient.New(o)
 }

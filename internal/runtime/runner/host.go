@@ -64,6 +64,9 @@ func (h Host) SameWay(other Host) bool {
 	return err == nil && failed == nil && bytes.Equal(one, two)
 }
 
+// InCluster reports whether containers run as Pods; nil is this machine.
+func (h *Host) InCluster() bool { return h != nil && h.Kubernetes != nil }
+
 // String returns how the host is reached, for people.
 func (h Host) String() string {
 	text := h.Address

@@ -25,6 +25,7 @@ type Wanted struct {
 	Pull      PullPolicy
 	Digest    string  // the digest that it must have, "sha256:..."; "" = any
 	Verify    *Verify // nil = no signature is needed
+	Remote    bool    // only hosts run it that fetch it themselves: its layers are not fetched here
 	Force     bool    // if the name refers to another image here, point it to Digest
 }
 

@@ -71,6 +71,7 @@ type Use struct {
 	Digest    string // the digest that was fixed before; "" = none
 	Pull      runner.PullPolicy
 	Verify    *runner.Verify
+	Remote    bool // it runs in a cluster, which fetches the image itself
 }
 
 // DefaultBackoff returns pauses that give a service about half a minute to recover.

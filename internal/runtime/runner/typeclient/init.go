@@ -149,13 +149,16 @@ func (c *Client) ask(ctx context.Context, t Target, digest string) (protocol.Typ
 	if ty, ok := c.Kept(t); ok {
 		return ty, c.images.resolveType(ctx, t, ty)
 	}
-	var err error
+	key, err := c.o.cacheKey(t, digest, k.settings), error(nil) // the answer is the same on each host
 	if k.stdin, err = encodeInit(c.initInput(t)); err != nil {
 		return protocol.Type{}, fail(k, err, "Cannot query the image", "%s", diag.Visible(err.Error()))
 	}
 	if c.o.InitOn != nil {
 		if k.settings.Host, err = c.o.InitOn(ctx, t); err != nil {
 			return protocol.Type{}, fail(k, err, "Cannot query the image", "%s", diag.Visible(err.Error()))
+		}
+		if h := k.settings.Host; h.InCluster() && !h.Kubernetes.NetworkPolicy { // nothing there takes the network away
+			k.settings.Network = t.Settings.Network
 		}
 	}
 	r, err := c.run(ctx, k)
@@ -166,7 +169,7 @@ func (c *Client) ask(ctx context.Context, t Target, digest string) (protocol.Typ
 	if err != nil {
 		return protocol.Type{}, c.orArtifacts(ctx, k, r.Stdout, protocolError(k, c.o.hide(r.Stdout), err))
 	}
-	if key := c.o.cacheKey(t, digest, k.settings); c.o.Inits != nil && key != "" && !ty.NoCache {
+	if c.o.Inits != nil && key != "" && !ty.NoCache {
 		c.o.Inits.Put(key, r.Stdout)
 	}
 	ty.Reference, ty.Digest = t.Reference, digest

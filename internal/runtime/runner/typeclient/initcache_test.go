@@ -56,3 +56,39 @@ func TestInitCache_IsUsed(t *testing.T) {
 		t.Errorf("kept: %v", kept)
 	}
 }
+
+// The answer of an image that runs in a cluster is kept as that of any other. A cluster that takes no
+// network away is not requested to.
+func TestInitCache_OfClusters(t *testing.T) {
+	t.Parallel()
+	kept, queried := memory{}, 0
+	program := func(_ context.Context, s runner.Spec, _ io.Reader, stdout, _ io.Writer) int {
+		queried++
+		want := runner.Network("")
+		if s.Settings.Host.Kubernetes.NetworkPolicy {
+			want = runner.NoNetwork
+		}
+		if s.Settings.Network != want {
+			t.Errorf("it runs with the network %q, want %q", s.Settings.Network, want)
+		}
+		_, _ = io.WriteString(stdout, minimal)
+		return 0
+	}
+	for i, policy := range []bool{false, false, true} {
+		if i == 2 {
+			clear(kept)
+		}
+		c, _ := client(program, func(o *Options) {
+			o.Inits = kept
+			o.InitOn = func(_ context.Context, target Target) (*runner.Host, error) { return target.Settings.Host, nil }
+		})
+		on := target()
+		on.Settings.Host = &runner.Host{Name: "jobs", Kubernetes: &runner.Cluster{NetworkPolicy: policy}}
+		if _, err := c.Init(t.Context(), on); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if queried != 2 {
+		t.Errorf("init ran %d times, want 2", queried)
+	}
+}

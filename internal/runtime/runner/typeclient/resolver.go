@@ -31,6 +31,7 @@ type terms struct {
 	reference, step string // the step is "" except for init
 	pull            runner.PullPolicy
 	verify          *runner.Verify
+	remote          bool
 }
 
 func newResolver(o Options) *resolver {
@@ -77,7 +78,7 @@ func (r *resolver) pinned(ref string) (digest string, ok bool) {
 
 // obtainOnce calls Obtain once for an image and its conditions.
 func (r *resolver) obtainOnce(ctx context.Context, t Target, step, ref string) (string, error) {
-	key := terms{reference: ref, pull: t.Pull, verify: t.Verify}
+	key := terms{reference: ref, pull: t.Pull, verify: t.Verify, remote: t.Settings.Host.InCluster()}
 	if step == StepInit {
 		key.step = step
 	}
@@ -96,7 +97,7 @@ func (r *resolver) obtainOnce(ctx context.Context, t Target, step, ref string) (
 		fixed, _ = r.pinned(ref)
 	}
 	r.mu.Unlock()
-	d, err := r.obtain(ctx, Use{Step: step, Reference: ref, Digest: fixed, Pull: t.Pull, Verify: t.Verify})
+	d, err := r.obtain(ctx, Use{Step: step, Reference: ref, Digest: fixed, Pull: t.Pull, Verify: t.Verify, Remote: key.remote})
 	if err != nil {
 		return "", &diag.Caused{Diagnostic: diag.From("Cannot obtain an image", err)[0], Cause: err}
 	}
@@ -155,7 +156,8 @@ func (r *resolver) checkSigned(ctx context.Context, t Target) error {
 	if t.Verify == nil || r.obtain == nil {
 		return nil
 	}
-	_, err := r.obtain(ctx, Use{Step: StepInit, Reference: t.Reference, Digest: t.Digest, Pull: t.Pull, Verify: t.Verify})
+	_, err := r.obtain(ctx, Use{Step: StepInit, Reference: t.Reference, Digest: t.Digest, Pull: t.Pull, Verify: t.Verify,
+		Remote: t.Settings.Host.InCluster()})
 	if err == nil {
 		return nil
 	}
