@@ -183,6 +183,7 @@ var ranks = map[string]int{
 	"internal/ui/markdown":                   11,
 	"internal/ui/events":                     50,
 	"internal/ui/paint":                      10,
+	"internal/ui/clusterlines":               49,
 	"internal/ui/render":                     50,
 	"internal/ui/terminal":                   52,
 	"internal/ui/typeview":                   54,

@@ -43,6 +43,7 @@ type Step struct {
 	Verify      *runner.Verify    `json:"verify,omitempty"` // the signature that its images must carry
 	Settings    runner.Settings   `json:"settings"`
 	RunsWith    []string          `json:"runs_with,omitempty"`     // what Settings allow beyond the defaults, for people to read
+	Weaker      []string          `json:"weaker,omitempty"`        // what the cluster of its host does not enforce, for people to read
 	SecretEnv   []string          `json:"sensitive_env,omitempty"` // names in Settings.Env
 	Mounts      []runner.Mount    `json:"mounts,omitempty"`
 	Timeouts    Timeouts          `json:"timeouts,omitzero"`
@@ -57,6 +58,7 @@ type Step struct {
 func RecordedStep(entry state.Entry) *Step {
 	return &Step{Type: entry.Type, Config: entry.Config, Sensitive: entry.Sensitive.Config, SecretEnv: entry.Sensitive.Env,
 		Aliases: entry.Aliases, Settings: entry.Settings, RunsWith: entry.Settings.Widened(), Mounts: entry.Mounts,
+		Weaker:   Weaker(entry.Settings, entry.Mounts, protocol.Type{}),
 		Timeouts: Timeouts{State: entry.StateTimeout, Action: entry.ActionTimeout}, Init: protocol.Type{Reference: entry.Type,
 			Digest: entry.Digest}}
 }

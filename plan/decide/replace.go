@@ -132,7 +132,8 @@ func (d *decision) old() *change.Step {
 	step, entry := d.step, d.recorded
 	old := &change.Step{Type: step.Type, Config: step.Config, Sensitive: step.Sensitive, SecretEnv: step.SecretEnv,
 		Aliases:  step.Aliases,
-		Settings: step.Settings, RunsWith: step.RunsWith, Mounts: step.Mounts, Timeouts: step.Timeouts, Init: step.Init, Pull: step.Pull,
+		Settings: step.Settings, RunsWith: step.RunsWith, Weaker: step.Weaker,
+		Mounts: step.Mounts, Timeouts: step.Timeouts, Init: step.Init, Pull: step.Pull,
 		Verify: step.Verify}
 	switch {
 	case !d.known:

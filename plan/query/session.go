@@ -83,6 +83,7 @@ func (x *Session) NewStep(ctx context.Context, r *config.Resource, resolved conf
 		Source:    r.Range.String(),
 		SecretEnv: observe.HiddenInEnv(x.Subject.Manifest, r.Settings.Env),
 	}
+	step.Weaker = change.Weaker(step.Settings, step.Mounts, ty)
 	if step.Undescribed() { // which values of its config are secret is not known
 		step.Config, step.Unknown, step.MayChangeAt, step.Sensitive = json.RawMessage("{}"), nil, nil, nil
 		step.Notes = append(step.Notes, reason.New(reason.Undescribed, r.TypeRef))

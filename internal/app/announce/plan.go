@@ -52,7 +52,7 @@ func Plan(send func(events.Event), secrets *redact.Redactor, p *plan.Plan, file 
 			Image: step.Type, Digest: step.Init.Digest, Actions: answer.Actions, Shutdown: answer.Shutdown, Reasons: answer.Reasons,
 			Reason: step.Reason.Words(), MovedFrom: step.MovedFrom, MayChange: step.MayChange, Early: step.Early, Expected: step.Expected(),
 			Adopted: step.Adopted() && !step.Made(), Made: step.Made(),
-			MovedWhy: step.MovedWhy, Edited: step.Edited(), Notes: reason.Words(step.Notes),
+			MovedWhy: step.MovedWhy, Edited: step.Edited(), Notes: reason.Words(step.Notes), RunsWith: step.RunsWith, Weaker: step.Weaker,
 			Drifted: step.Drifted(), Inputs: step.Inputs(), NotMade: step.DestroysAdopted(), Replaces: step.Replaces,
 			Deposed: step.Deposed}})
 	}

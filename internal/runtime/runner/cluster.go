@@ -1,5 +1,7 @@
 package runner
 
+import "cmp"
+
 // Cluster is a namespace of a Kubernetes cluster: the place of a host whose containers are Pods.
 // Its JSON has the names of the block kubernetes of a manifest. Sizes are in bytes, times in
 // seconds. The zero value of a limit means the default that the manual names.
@@ -24,6 +26,12 @@ type Cluster struct {
 	StopTimeout      int               `json:"stop_timeout,omitempty"`
 	NetworkPolicy    bool              `json:"network_policy,omitempty"` // the cluster enforces policies of networks
 }
+
+// DefaultMaxPods is the default of Cluster.MaxPods.
+const DefaultMaxPods = 20
+
+// Most returns how many Pods of one command run at a time.
+func (c Cluster) Most() int { return cmp.Or(c.MaxPods, DefaultMaxPods) }
 
 // Address returns CONTEXT/NAMESPACE, or NAMESPACE in the current context of the kubeconfig.
 func (c Cluster) Address() string {

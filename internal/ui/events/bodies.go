@@ -86,6 +86,8 @@ type PlannedChange struct {
 	Made      bool              `json:"made,omitempty"` // an apply that was interrupted created it, and it is only recorded now
 	Edited    []jsondoc.Edit    `json:"config_changed,omitempty"`
 	Notes     []string          `json:"notes,omitempty"`
+	RunsWith  []string          `json:"runs_with,omitempty"` // what its type block allows beyond the defaults
+	Weaker    []string          `json:"weaker,omitempty"`    // what the cluster of its host does not enforce
 	Drifted   bool              `json:"drifted,omitempty"`
 	Inputs    []inputs.Change   `json:"inputs_changed,omitempty"` // since it was last VALID
 	NotMade   bool              `json:"not_created,omitempty"`    // deployster did not create what is destroyed

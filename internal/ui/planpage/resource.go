@@ -149,6 +149,9 @@ func (v *view) why(s *plan.Step) (list []sentence) {
 	if more := s.Settings.Widened(); len(more) > 0 {
 		say("warn", "It runs with more than the defaults: "+strings.Join(more, ", ")+".")
 	}
+	if len(s.Weaker) > 0 {
+		say("warn", "Not enforced there: "+strings.Join(s.Weaker, ", ")+".")
+	}
 	return list
 }
 

@@ -10,6 +10,7 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/internal/ui/paint"
 	"deployster/plan"
+	"deployster/protocol"
 )
 
 // Equal changes on many hosts are one, which says where; others stay apart.
@@ -97,5 +98,57 @@ func TestSummary_CountsTheHostsOfThePlan(t *testing.T) {
 		if got := paint.Colors(Summary(p), false); !strings.HasSuffix(got, c.want) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
+	}
+}
+
+// What a cluster does not enforce is printed once for each host and type.
+func TestPlan_NamesWhatClustersDoNotEnforce(t *testing.T) {
+	t.Parallel()
+	steps, names := map[string]*plan.Step{}, []string{}
+	for i, weaker := range [][]string{{"limit of processes", `plug "sa" not checked`}, {"limit of processes", `plug "sa" not checked`}, {"limit of processes"}, nil} {
+		s := step(plan.Create, `{"text":"welcome"}`)
+		s.Settings.Host = &runner.Host{Name: "jobs", Address: "prod/deployster", Kubernetes: &runner.Cluster{Namespace: "deployster"}}
+		s.Weaker = weaker
+		addr := fmt.Sprintf("main[%d]", i)
+		steps[addr], names = s, append(names, addr)
+	}
+	for _, o := range []Options{{}, {Compact: true}} {
+		got := paint.Colors(Plan(planOf(names, steps), o), false)
+		want := "\nNot enforced on jobs (prod/deployster) for demo/file:1: limit of processes, plug \"sa\" not checked\n" +
+			"Not enforced on jobs (prod/deployster) for demo/file:1: limit of processes\n\nPlan: "
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if got := paint.Colors(Step("main[2]", steps["main[2]"], Options{}), false); !strings.Contains(got, "    not enforced on jobs: limit of processes\n") {
+		t.Errorf("one step: %s", got)
+	}
+}
+
+// A type without a worker costs a Pod for each query.
+func TestPlan_CountsPodsOfQueries(t *testing.T) {
+	t.Parallel()
+	steps, names := map[string]*plan.Step{}, []string{}
+	for i := range 24 {
+		s := step(plan.Valid, `{"text":"welcome"}`)
+		s.Init.Digest, s.Type = "sha256:1", "acme/old:1"
+		s.Settings.Host = &runner.Host{Name: "jobs", Kubernetes: &runner.Cluster{Namespace: "deployster"}}
+		switch {
+		case i < 6:
+			s.Type, s.Init.Worker = "acme/new:1", &protocol.Command{}
+		case i < 12:
+			s.Type, s.Init.Worker, s.Settings.Workers = "acme/none:1", &protocol.Command{}, runner.NoWorkers
+			s.Settings.Host = &runner.Host{Name: "few", Kubernetes: &runner.Cluster{MaxPods: 3}}
+		case i < 16:
+			s.Type = "acme/seldom:1"
+		}
+		addr := fmt.Sprintf("main[%d]", i)
+		steps[addr], names = s, append(names, addr)
+	}
+	got := paint.Colors(Plan(planOf(names, steps), Options{}), false)
+	want := "On few acme/none:1 starts a Pod for each of its 6 queries (about 3 s each, 3 at a time)\n" +
+		"On jobs acme/old:1 starts a Pod for each of its 8 queries (about 3 s each, 20 at a time)\n\n"
+	if !strings.Contains(got, want) || strings.Contains(got, "acme/new") || strings.Contains(got, "seldom") {
+		t.Errorf("no %q in\n%s", want, got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
+	"deployster/internal/ui/clusterlines"
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/paint"
 	"deployster/plan"
@@ -34,6 +35,7 @@ func Plan(p *plan.Plan, o Options) string {
 	}
 	writeOutputs(&b, p, o)
 	b.WriteString(Checks(p.Checks))
+	b.WriteString(clusterlines.Of(p, changes))
 	writeUnreachable(&b, p)
 	b.WriteString(Summary(p) + "\n")
 	return b.String()

@@ -6,6 +6,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/ui/clusterlines"
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/paint"
 	"deployster/plan"
@@ -16,7 +17,11 @@ import (
 // approval of one step.
 func Step(addr string, s *plan.Step, o Options) string {
 	var b strings.Builder
-	newBlock(addr, s, new(detailOf(s, o))).write(&b, o)
+	d := detailOf(s, o)
+	if line := clusterlines.OfStep(s); line != "" { // a whole plan has it once for each host and type
+		d.why = append(d.why, paint.Yellow("not enforced "+line))
+	}
+	newBlock(addr, s, &d).write(&b, o)
 	return b.String()
 }
 
@@ -25,14 +30,14 @@ func Action(a protocol.Action, o Options) string { return action(a, o.Hide) }
 
 // MovedFrom returns the former address of a resource, and how that is known.
 func MovedFrom(s *plan.Step) string {
-	words := "moved from " + diag.Visible(s.MovedFrom)
+	text := "moved from " + diag.Visible(s.MovedFrom)
 	switch s.MovedWhy {
 	case "identity":
-		words += " (same " + diag.Visible(strings.Join(s.Init.Identity, ", ")) + ")"
+		text += " (same " + diag.Visible(strings.Join(s.Init.Identity, ", ")) + ")"
 	case "same config":
-		words += " (guessed: the same config)"
+		text += " (guessed: the same config)"
 	}
-	return words
+	return text
 }
 
 // Edited describes the changes of a config that need no action.
