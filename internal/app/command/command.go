@@ -27,7 +27,8 @@ type UI interface {
 	Begin(verb string, total int) (end func())
 	Planning(plan.Event)
 	Applying(apply.Event)
-	Line(typeclient.Line) // what an image prints
+	Line(typeclient.Line)       // what an image prints
+	Waiting(typeclient.Waiting) // why a step in a cluster has not begun yet
 	Pulling(imagestore.Progress)
 	Plan(*plan.Plan)
 	Explain(*plan.Plan, []*explain.Explanation) // instead of Plan, with -explain
@@ -76,6 +77,14 @@ func (c Command) Line(l typeclient.Line) {
 	c.UI.Line(l)
 }
 
+// Waiting reports why a step in a cluster has not begun yet, and to the person also that it begins.
+func (c Command) Waiting(w typeclient.Waiting) {
+	if w.Reason != "" {
+		c.Work.Events(events.OfWaiting(w))
+	}
+	c.UI.Waiting(w)
+}
+
 // Planned sends the changes of a plan as events; file is where it was saved.
 func (c Command) Planned(p *plan.Plan, file string) {
 	announce.Plan(c.Work.Events, c.Work.Secrets, p, file)
@@ -118,6 +127,7 @@ func (Nobody) Begin(string, int) func()                            { return func
 func (Nobody) Planning(plan.Event)                                 {}
 func (Nobody) Applying(apply.Event)                                {}
 func (Nobody) Line(typeclient.Line)                                {}
+func (Nobody) Waiting(typeclient.Waiting)                          {}
 func (Nobody) Pulling(imagestore.Progress)                         {}
 func (Nobody) Plan(*plan.Plan)                                     {}
 func (Nobody) Explain(*plan.Plan, []*explain.Explanation)          {}

@@ -135,7 +135,7 @@ func (m *Machine) Client(c command.Command, at *router.Places, prior state.Snaps
 	c.Learn(prior)
 	w := c.Work
 	o := typeclient.Options{Runner: at, Inspector: m.Runtime, Version: w.Version, Verbose: w.Verbose, Workspace: w.Dir,
-		Pins: pins, Obtain: r.Use, Log: c.Line, Secret: w.Secrets.Learn, Hide: w.Secrets.Hide, Record: c.Records().Add,
+		Pins: pins, Obtain: r.Use, Log: c.Line, Waiting: c.Waiting, Secret: w.Secrets.Learn, Hide: w.Secrets.Hide, Record: c.Records().Add,
 		Inits: workspace.NewInitCache(w.Dir), Facts: at.Facts}
 	if _, away := m.Runtime.(Elsewhere); m.initAt != nil {
 		o.InitOn = initOn(at, func(string) []runner.Host { return []runner.Host{*m.initAt} })

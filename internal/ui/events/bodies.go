@@ -2,6 +2,7 @@ package events
 
 import (
 	"encoding/json"
+	"time"
 
 	"deployster/apply"
 	"deployster/config"
@@ -136,6 +137,15 @@ type Log struct {
 	Line     string `json:"line"`
 }
 
+// Waiting reports why a step in a cluster has not begun yet.
+type Waiting struct {
+	Resource string    `json:"resource"`
+	Host     string    `json:"host"`
+	Step     string    `json:"step"` // init, state, or the action
+	Reason   string    `json:"reason"`
+	Since    time.Time `json:"since"` // when it was requested
+}
+
 // ActionEnded reports how an action ended.
 type ActionEnded struct {
 	Resource string       `json:"resource"`
@@ -224,7 +234,7 @@ type End struct {
 func All() []Body {
 	return []Body{Version{}, Diagnostic{}, Note{}, Pull{}, ArtifactChecked{}, ArtifactFetched{}, ResourceAsking{}, ResourceDecided{},
 		PlannedChange{}, PlanSummary{}, Drift{},
-		ApplyStarted{}, ActionStarted{}, Log{}, ActionEnded{}, Retrying{}, ResourceEnded{}, Stopping{},
+		ApplyStarted{}, ActionStarted{}, Log{}, Waiting{}, ActionEnded{}, Retrying{}, ResourceEnded{}, Stopping{},
 		WaveSoaking{}, WaveEnded{}, Watch{}, ResourceWatch{},
 		WatchProcess{},
 		RepairStarted{}, RepairEnded{},

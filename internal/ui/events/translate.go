@@ -111,6 +111,12 @@ func OfLine(l typeclient.Line) Event {
 	return newEvent(Info, fmt.Sprintf("%s %s | %s", l.Address, l.Step, l.Text), Log{l.Address, l.Step, string(l.Stream), l.Text})
 }
 
+// OfWaiting returns the event of a step in a cluster that has not begun yet.
+func OfWaiting(w typeclient.Waiting) Event {
+	return newEvent(Info, fmt.Sprintf("%s: %s is waiting on %s: %s", w.Address, w.Step, w.Host, w.Reason),
+		Waiting{w.Address, w.Host, w.Step, w.Reason, w.Since.UTC()})
+}
+
 // OfDiagnostic returns the event of an error or a warning.
 func OfDiagnostic(d *diag.Diagnostic) Event {
 	level := Error

@@ -26,6 +26,7 @@ type task struct {
 	Address, Step string
 	Since         time.Time
 	Last          string // the last line that it printed, without secrets
+	On, Reason    string // the host on which it waits, and why; "" = it has begun
 }
 
 // The columns of a task, in cells.
@@ -116,8 +117,11 @@ func (t task) line(now time.Time, address, step, width int) string {
 	name := paint.FitMiddle(singleLine(t.Address), address)
 	what := paint.Fit(singleLine(t.Step), step)
 	took := clock(now.Sub(t.Since))
-	head := "  " + paint.Fill(name, address) + "  " + paint.Fill(what, step) + "  " + strings.Repeat(" ", max(0, timeCells-len(took))) +
-		took
+	head := "  " + paint.Fill(name, address) + "  " + paint.Fill(what, step) + "  "
+	if t.Reason != "" {
+		return paint.Fit(head+"waiting on "+singleLine(t.On)+" "+took+": "+singleLine(t.Reason), width)
+	}
+	head += strings.Repeat(" ", max(0, timeCells-len(took))) + took
 	room := width - paint.Width(head) - 2
 	if room < 0 {
 		return paint.Fit(head, width)

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"deployster/apply"
+	"deployster/internal/runtime/runner/typeclient"
 	"deployster/internal/ui/paint"
 )
 
@@ -49,4 +51,25 @@ func TestFrame_NarrowNames(t *testing.T) {
 			t.Errorf("%d cells: %q", width, lines)
 		}
 	}
+}
+
+// A step whose Pod waits shows where, how long and why, until it begins.
+func TestFrame_ShowsWhatPodsWaitFor(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(10_000, 0)
+	l := newLive(func(text string) string { return strings.ReplaceAll(text, "geheim", "***") })
+	l.now = func() time.Time { return now.Add(-12 * time.Second) }
+	l.begin("Applying", 1)
+	l.Applying(apply.ActionStarted{Address: "main", Action: "create"})
+	at := func(reason string) string {
+		l.Waiting(typeclient.Waiting{Address: "main", Host: "jobs", Step: "create", Reason: reason})
+		return paint.Colors(l.frame(now, 100, 10)[1], false)
+	}
+	if got, want := at("pulling registry.example/geheim"), "  main  create  waiting on jobs 12s: pulling registry.example/***"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := at(""), "  main  create     12s"; got != want {
+		t.Errorf("begun: got %q, want %q", got, want)
+	}
+	l.Waiting(typeclient.Waiting{Address: "gone", Reason: "no task"})
 }

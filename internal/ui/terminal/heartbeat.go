@@ -90,6 +90,9 @@ func (h *heartbeat) Planning(e plan.Event) {
 // Line implements watcher. It does nothing: an image that prints may still take long.
 func (h *heartbeat) Line(typeclient.Line) {}
 
+// Waiting implements watcher. It does nothing: a step that waits is one that still runs.
+func (h *heartbeat) Waiting(typeclient.Waiting) {}
+
 // Applying implements watcher: it records reads of states and actions.
 func (h *heartbeat) Applying(e apply.Event) {
 	switch e := e.(type) {

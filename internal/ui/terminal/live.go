@@ -86,6 +86,16 @@ func (l *live) Line(line typeclient.Line) {
 	}
 }
 
+// Waiting records why a task has not begun yet; a task that has begun waits for nothing.
+func (l *live) Waiting(w typeclient.Waiting) {
+	reason := l.hide(w.Reason)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t := l.tasks[w.Address]; t != nil {
+		t.On, t.Reason = w.Host, reason
+	}
+}
+
 // Planning implements watcher.
 func (l *live) Planning(e plan.Event) {
 	l.mu.Lock()

@@ -29,6 +29,13 @@ func (p progress) Line(l typeclient.Line) {
 	p.Printf("%s %s\n", paint.Dim(fmt.Sprintf("%s %s |", diag.Visible(l.Address), diag.Visible(l.Step))), p.Hide(l.Text))
 }
 
+// Waiting prints why a step has not begun yet, where no live display shows it.
+func (p progress) Waiting(w typeclient.Waiting) {
+	if w.Reason != "" && p.live == nil {
+		p.Printf("%s: %s is waiting on %s: %s\n", w.Address, diag.Visible(w.Step), diag.Visible(w.Host), w.Reason)
+	}
+}
+
 // Planning prints the events of a plan, if output is verbose.
 func (p progress) Planning(e plan.Event) {
 	if !p.Verbose {

@@ -28,8 +28,9 @@ func (w *stopwatch) Applying(e apply.Event) {
 	w.took[ended.Address] = ended.Took
 }
 
-func (w *stopwatch) Planning(plan.Event)  {}
-func (w *stopwatch) Line(typeclient.Line) {}
+func (w *stopwatch) Planning(plan.Event)        {}
+func (w *stopwatch) Line(typeclient.Line)       {}
+func (w *stopwatch) Waiting(typeclient.Waiting) {}
 
 // all returns how long each resource took.
 func (w *stopwatch) all() map[string]time.Duration {

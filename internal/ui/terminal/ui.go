@@ -130,6 +130,9 @@ func (u *UI) Applying(e apply.Event) { u.watchers().Applying(e) }
 // Line shows a line that an image printed.
 func (u *UI) Line(l typeclient.Line) { u.watchers().Line(l) }
 
+// Waiting shows why a step has not begun yet.
+func (u *UI) Waiting(w typeclient.Waiting) { u.watchers().Waiting(w) }
+
 // Pulling shows the progress of the pull of an image.
 func (u *UI) Pulling(p imagestore.Progress) {
 	if !u.events {

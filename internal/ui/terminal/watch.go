@@ -12,6 +12,7 @@ type watcher interface {
 	Planning(plan.Event)
 	Applying(apply.Event)
 	Line(typeclient.Line) // a line that an image printed
+	Waiting(typeclient.Waiting)
 }
 
 // watchers passes all events on to each watcher, in order.
@@ -32,5 +33,11 @@ func (ws watchers) Applying(e apply.Event) {
 func (ws watchers) Line(l typeclient.Line) {
 	for _, w := range ws {
 		w.Line(l)
+	}
+}
+
+func (ws watchers) Waiting(w typeclient.Waiting) {
+	for _, watcher := range ws {
+		watcher.Waiting(w)
 	}
 }

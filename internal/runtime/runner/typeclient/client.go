@@ -31,6 +31,9 @@ type Options struct {
 	// from many goroutines; nil = lines are dropped.
 	Log func(Line)
 
+	// Waiting gets why a step has not begun yet in a cluster, from many goroutines; nil = not called.
+	Waiting func(Waiting)
+
 	// Secret gets the values in an answer that the schema of the state marks writeOnly, and
 	// those where the config has sensitive ones, before Record is called with the answer;
 	// nil = not called.
@@ -93,6 +96,15 @@ type Line struct {
 	Step    string // init, state, or the name of the action
 	Stream  Stream
 	Text    string
+}
+
+// Waiting is why a step has not begun yet: its Pod is not running.
+type Waiting struct {
+	Address string
+	Host    string
+	Step    string    // init, state, or the name of the action
+	Reason  string    // safe to show; "" = it begins
+	Since   time.Time // when it was requested
 }
 
 // Stream is the stream on which a program printed a line.

@@ -124,6 +124,13 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 		}
 	}
 	started := time.Now()
+	if h := k.settings.Host; h.InCluster() && c.o.Waiting != nil {
+		w := Waiting{Address: k.target.Address, Host: h.Name, Step: k.step, Since: started}
+		spec.Waiting = func(reason string) {
+			w.Reason = diag.Visible(reason)
+			c.o.Waiting(w)
+		}
+	}
 	r, err := c.o.Runner.Run(ctx, spec)
 	for _, f := range flush {
 		f()
