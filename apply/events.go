@@ -24,6 +24,7 @@ type Checking struct {
 type ActionStarted struct {
 	Address, Action, Description string
 	Host                         string // the host that it runs on; "" = this machine
+	Pod                          string // in a cluster: the Pod of the action alone; "" = it has none, or runs on a machine
 	First                        bool   // it is the resource's shutdown_first
 	Late                         bool   // it runs right before the other actions, because it was not known when the others ran
 	Together                     int    // how many resources its worker carries out the action for, in one batch; 0 = it alone

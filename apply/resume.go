@@ -8,6 +8,7 @@ import (
 	"deployster/apply/compare"
 	"deployster/apply/fresh"
 	"deployster/apply/report"
+	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/protocol"
 	"deployster/state"
@@ -32,6 +33,15 @@ func actionKey(lineage, plan, addr string, a protocol.Action, at place) string {
 		return key + "/first"
 	}
 	return key
+}
+
+// podOf returns the name of the Pod of an action alone; "" = it has none.
+func (r *stepRunner) podOf(step *plan.Step, a protocol.Action, key string) string {
+	shared := step.Init.Worker != nil && step.Settings.Workers != runner.NoWorkers && a.Image == "" && a.Entrypoint == ""
+	if r.options.Pod == nil || shared || !step.Settings.Host.InCluster() {
+		return ""
+	}
+	return r.options.Pod(key)
 }
 
 // resumes reports whether a killed run of this plan had started a resource, and the answer

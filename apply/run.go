@@ -74,7 +74,9 @@ type Options struct {
 	Allowed func(addr string, actions []protocol.Action) bool
 	// Left is what the plan leaves out because of hosts, with the reasons, by address.
 	Left map[string]string
-	Now  func() time.Time
+	// Pod returns the name of the Pod of an action with a key, if it has one of its own; nil = no action has one.
+	Pod func(key string) string
+	Now func() time.Time
 }
 
 // errAborted is the cause with which running work is ended at the second interrupt.

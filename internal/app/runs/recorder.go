@@ -174,7 +174,8 @@ func (r *Recorder) redact(i typeclient.Invocation) (Step, map[string][]byte) {
 		hideAll = func(text []byte) []byte { return text }
 		hideIn = hideAll
 	}
-	step := Step{Format: Format, Resource: i.Address, Host: i.Host, Step: hide(i.Step), Image: i.Digest, Started: i.Started.UTC(),
+	step := Step{Format: Format, Resource: i.Address, Host: i.Host, Pod: i.Result.Pod, Step: hide(i.Step), Image: i.Digest,
+		Started: i.Started.UTC(),
 		Took: i.Result.Duration.Round(time.Millisecond).Seconds()}
 	if i.Err == nil {
 		step.ExitCode = &i.Result.ExitCode

@@ -101,6 +101,7 @@ type Step struct {
 	Format   int       `json:"format"`
 	Resource string    `json:"resource"`
 	Host     string    `json:"host,omitempty"` // where it ran; absent = on the machine of these records
+	Pod      string    `json:"pod,omitempty"`  // in which it ran, on a cluster
 	Step     string    `json:"step"`           // init, state, or the action
 	Image    string    `json:"image"`          // its digest
 	Started  time.Time `json:"started"`

@@ -97,6 +97,9 @@ func TestRuns_Hosts(t *testing.T) {
 	for _, host := range []string{"", `web["a"]`} {
 		query, action := invocation("web", "state", "{}"), invocation("web", "make", "x")
 		query.Host, action.Host, action.Result.ExitCode = host, host, 1
+		if host != "" {
+			query.Result.Pod, action.Result.Pod = "g-1", "d-1"
+		}
 		r.Add(query)
 		r.Add(action)
 	}
@@ -113,6 +116,9 @@ func TestRuns_Hosts(t *testing.T) {
 		text, _ := json.Marshal(step)
 		if want := []string{"", "", `web["a"]`, `web["a"]`}[i]; step.Host != want || strings.Contains(string(text), `"host"`) != (want != "") {
 			t.Errorf("%d: %s", i, text)
+		}
+		if want := map[string]string{"state": "g-1", "make": "d-1"}[step.Step]; i > 1 && step.Pod != want || i < 2 && step.Pod != "" {
+			t.Errorf("%d: it ran in the Pod %q", i, step.Pod)
 		}
 	}
 }

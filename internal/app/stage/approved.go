@@ -12,6 +12,7 @@ import (
 	"deployster/internal/app/command"
 	"deployster/internal/app/draft"
 	"deployster/internal/app/hosts"
+	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/ui/events"
 	"deployster/plan"
@@ -78,6 +79,7 @@ func Run(ctx context.Context, c command.Command, a Approved, ro RunOptions) (Ran
 	o.KeepGoing, o.Abort, o.Left = ro.KeepGoing, c.Abort, a.Left
 	o.Events, o.Now, o.Reacher = c.Applying, time.Now, hosts.Reacher{Places: a.Places}
 	o.Secret, o.Hide = c.Work.Secrets.Learn, c.Work.Secrets.Hide
+	o.Pod = func(key string) string { return remote.ActionPod(a.lineage, key) }
 	end := c.UI.Begin("Applying", toDo(a.Plan))
 	report, err := apply.Run(ctx, a.Plan, a.expanded.Applying(time.Now()), a.store.Snapshot(), journal, a.Clients, o)
 	end()

@@ -147,6 +147,9 @@ type Result struct {
 	Answer []byte `json:",omitempty"`
 	Fault  string `json:",omitempty"`
 
+	// Pod is the Pod in which it ran, in a cluster.
+	Pod string `json:",omitempty"`
+
 	// Wrote has the first files that it left in its own files, sorted, if Spec.ListWrites requests them and
 	// the runner can see them. They are thrown away.
 	Wrote []string `json:",omitempty"`

@@ -121,6 +121,7 @@ type ActionStarted struct {
 	Resource    string `json:"resource"`
 	Action      string `json:"action"`
 	Host        string `json:"host,omitempty"` // the host that it runs on; "" = this machine
+	Pod         string `json:"pod,omitempty"`  // in a cluster: its Pod, if it has one of its own
 	Description string `json:"description,omitempty"`
 	First       bool   `json:"shutdown_first,omitempty"` // it is the resource's shutdown_first
 	// it runs right before the other actions of its resource, not before those of all resources

@@ -44,7 +44,7 @@ func OfApply(e apply.Event) Event {
 		return newEvent(Debug, e.Address+": reading its state", ResourceAsking{e.Address, purpose})
 	case apply.ActionStarted:
 		return newEvent(Info, strings.TrimSuffix(fmt.Sprintf("%s: %s started: %s", e.Address, e.Action, e.Description), ": "),
-			ActionStarted{e.Address, e.Action, e.Host, e.Description, e.First, e.Late, e.Together})
+			ActionStarted{e.Address, e.Action, e.Host, e.Pod, e.Description, e.First, e.Late, e.Together})
 	case apply.ActionEnded:
 		return actionEnded(e)
 	case apply.Retrying:

@@ -27,7 +27,9 @@ func TestWaiting_IsReportedInClusters(t *testing.T) {
 		}
 		c, _ := client(program, func(o *Options) {
 			o.InitOn = func(_ context.Context, t Target) (*runner.Host, error) { return t.Settings.Host, nil }
-			o.Waiting = func(w Waiting) { heard = append(heard, fmt.Sprintf("%s %s %s %q %t", w.Address, w.Host, w.Step, w.Reason, w.Since.IsZero())) }
+			o.Waiting = func(w Waiting) {
+				heard = append(heard, fmt.Sprintf("%s %s %s %q %t", w.Address, w.Host, w.Step, w.Reason, w.Since.IsZero()))
+			}
 		})
 		on := target()
 		on.Settings.Host = &runner.Host{Name: "jobs", Kubernetes: cluster}
