@@ -117,8 +117,7 @@ func (r *stepRunner) runAction(step *plan.Step, out *outcome, in protocol.StateI
 	var leads bool
 	target.Batch, leads = at.batch.Begin()
 	r.options.event(ActionStarted{Address: out.Addr, Action: a.Name, Description: a.Description, Host: turns.HostName(step),
-		Pod: r.podOf(step, a, key), First: at.first, Late: at.late, Together: at.batch.Size(), Leads: leads,
-		Kind: cmp.Or(step.Init.Kind, target.Reference)})
+		Pod: r.podOf(step, a, key), First: at.first, Late: at.late, Together: at.batch.Size(), Leads: leads, Kind: kindOf(step)})
 	began := r.options.Now()
 	result, err := r.exec.ActNotify(r.work, target, step.Init, a,
 		protocol.ActionInput{StateInput: in, Action: a.Name, StaleState: at.stale, IdempotencyKey: key,

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,6 +35,9 @@ func actionKey(lineage, plan, addr string, a protocol.Action, at place) string {
 	}
 	return key
 }
+
+// kindOf returns the kind of the objects of a step; without one, their image.
+func kindOf(step *plan.Step) string { return cmp.Or(step.Init.Kind, step.Type) }
 
 // podOf returns the name of the Pod of an action alone; "" = it has none.
 func (r *stepRunner) podOf(step *plan.Step, a protocol.Action, key string) string {
