@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"deployster/config"
 	"deployster/internal/app/hosts"
@@ -21,11 +22,15 @@ type HostCheck struct {
 	Name string     `json:"name"`
 	Pin  router.Pin `json:"host"`
 	hosts.Condition
+	Cluster *remote.Found `json:"cluster,omitempty"` // what a namespace of a cluster reports; nil = it is a machine
+
+	at runner.Host
 }
 
 // CheckHosts connects to hosts, installs the missing parts of deployster there, and
-// returns their condition. No names means all hosts that the manifest declares.
-func CheckHosts(ctx context.Context, e *Engine, in workspace.Inputs, names []string) ([]HostCheck, error) {
+// returns their condition. No names means all hosts that the manifest declares. In a cluster it starts
+// a Pod of the agent, unless noPod is set.
+func CheckHosts(ctx context.Context, e *Engine, in workspace.Inputs, names []string, noPod bool) ([]HostCheck, error) {
 	m, err := e.Workspace.Manifest(ctx, in)
 	if err != nil {
 		return nil, err
@@ -53,9 +58,50 @@ func CheckHosts(ctx context.Context, e *Engine, in workspace.Inputs, names []str
 	}
 	var list []HostCheck
 	for _, name := range slices.Sorted(maps.Keys(found.Pins)) {
-		list = append(list, HostCheck{Name: name, Pin: found.Pins[name], Condition: found.Conditions[name]})
+		list = append(list, HostCheck{Name: name, Pin: found.Pins[name], Condition: found.Conditions[name], at: on[name].Host})
+	}
+	inspectClusters(ctx, machine.Places, list, remote.Inspection{Start: !noPod, All: true})
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
 	return list, router.SameMachine(found.Pins)
+}
+
+// PruneHosts removes the Pods of earlier commands that have ended on checked hosts. Their number is noted.
+func PruneHosts(ctx context.Context, e *Engine, list []HostCheck) error {
+	machine, err := e.Machine(ctx)
+	if err != nil {
+		return err
+	}
+	inspectClusters(ctx, machine.Places, list, remote.Inspection{Prune: true, All: true})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// inspectClusters requests what the clusters among checked hosts report. One that cannot be used counts as
+// unreachable.
+func inspectClusters(ctx context.Context, at *router.Places, list []HostCheck, i remote.Inspection) {
+	var wait sync.WaitGroup
+	for n := range list {
+		h := &list[n]
+		if !h.at.InCluster() || h.Pin.Facts == nil {
+			continue
+		}
+		wait.Go(func() {
+			found, err := at.Inspect(ctx, h.at, i)
+			if err != nil {
+				h.Pin.Unreachable = hosts.ReasonOf(err)
+				return
+			}
+			if h.Cluster != nil && i.Prune { // what was found before is shown
+				found.Facts, found.Notes = h.Cluster.Facts, h.Cluster.Notes
+			}
+			h.Cluster = &found
+		})
+	}
+	wait.Wait()
 }
 
 // Located returns a manifest with the addresses of those hosts that recorded states define.

@@ -213,7 +213,7 @@ func Greet(ctx context.Context, p *router.Places, on map[string]*Resident, atOnc
 		defer mu.Unlock()
 		pin := router.Pin{Address: r.Host.String()}
 		if err != nil {
-			pin.Unreachable = reasonOf(err)
+			pin.Unreachable = ReasonOf(err)
 		} else {
 			facts := welcome.Facts
 			pin.Machine, pin.Facts = facts.Machine, &facts
@@ -270,8 +270,8 @@ func Check(ctx context.Context, at *router.Places, p *plan.Plan, on map[string]*
 	return nil
 }
 
-// reasonOf returns why a host cannot be used, without its name.
-func reasonOf(err error) string {
+// ReasonOf returns why a host cannot be used, without its name.
+func ReasonOf(err error) string {
 	if of, ok := errors.AsType[*runner.HostError](err); ok {
 		err = of.Err
 	}

@@ -176,7 +176,7 @@ func (r *Recorder) redact(i typeclient.Invocation) (Step, map[string][]byte) {
 	}
 	step := Step{Format: Format, Resource: i.Address, Host: i.Host, Pod: i.Result.Pod, Step: hide(i.Step), Image: i.Digest,
 		Started: i.Started.UTC(),
-		Took: i.Result.Duration.Round(time.Millisecond).Seconds()}
+		Took:    i.Result.Duration.Round(time.Millisecond).Seconds()}
 	if i.Err == nil {
 		step.ExitCode = &i.Result.ExitCode
 	} else {

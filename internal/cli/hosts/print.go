@@ -115,6 +115,10 @@ func Print(out terminal.Printer, found []app.HostCheck, json bool) error {
 			out.Printf("%s needs values that are not recorded yet: apply them first\n", diag.Visible(h.Name))
 			continue
 		}
+		if h.Cluster != nil {
+			printCluster(out, h)
+			continue
+		}
 		told := []string{f.Hostname, f.OS + " " + f.OSVersion, "kernel " + f.Kernel, f.Arch, words.Count(f.CPUs, "processor"),
 			words.Bytes(f.Memory)}
 		if h.Runc != "" {

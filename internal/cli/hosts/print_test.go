@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"deployster/internal/app"
 	"deployster/internal/app/hosts"
+	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/remote/router"
 	"deployster/internal/ui/terminal"
 	"deployster/protocol"
@@ -98,5 +100,52 @@ func TestFlags_OfWaves(t *testing.T) {
 		if err := a.Run([]string{"deployster", arg}); (err != nil) != (want == "") || got != want {
 			t.Errorf("%s: %q, %v; want %q", arg, got, err, want)
 		}
+	}
+}
+
+// A cluster is described by what it reports, and its ended Pods are counted.
+func TestPrint_Clusters(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		ended, pruned int
+		want          string
+	}{
+		{0, 0, ""},
+		{1, 0, "  1 Pod of an earlier command has ended and can be removed: deployster host check -prune jobs\n"},
+		{1200, 0, "  1,200 Pods of earlier commands have ended and can be removed: deployster host check -prune jobs\n"},
+		{2, 2, "  Removed 2 Pods of earlier commands\n"},
+	} {
+		var out bytes.Buffer
+		found := []app.HostCheck{{Name: "jobs", Pin: router.Pin{Address: "prod/deployster", Facts: &protocol.HostFacts{}},
+			Cluster: &remote.Found{Facts: []string{"kubernetes v1.37.2", "agent 1"}, Notes: []string{"Pods may be created and exec'd", "events may not be read"},
+				Ended: c.ended, Pruned: c.pruned}}}
+		if err := Print(terminal.Printer{Out: &out}, found, false); err != nil {
+			t.Fatal(err)
+		}
+		want := "jobs (prod/deployster) ok: kubernetes v1.37.2, agent 1\n  Pods may be created and exec'd; events may not be read\n" + c.want
+		if out.String() != want {
+			t.Errorf("got %s\nwant %s", out.String(), want)
+		}
+		if n := Prunable(found); n != c.ended {
+			t.Errorf("%d Pods, want %d", n, c.ended)
+		}
+	}
+}
+
+func TestConfirmPrune_NeedsApproval(t *testing.T) {
+	t.Parallel()
+	answer := func(yes bool) func(context.Context, string, bool) (bool, error) {
+		return func(_ context.Context, question string, _ bool) (bool, error) {
+			if question != "Remove 2 Pods that ended, also of other states?" {
+				t.Errorf("the question is %q", question)
+			}
+			return yes, nil
+		}
+	}
+	if err := ConfirmPrune(t.Context(), 2, answer(true)); err != nil {
+		t.Error(err)
+	}
+	if ConfirmPrune(t.Context(), 2, answer(false)) == nil || ConfirmPrune(t.Context(), 2, nil) == nil {
+		t.Error("it removes Pods without an approval")
 	}
 }
