@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -24,6 +25,12 @@ func TestMain(m *testing.M) {
 		os.Exit(containerd.RunServer(os.Args[1:]))
 	case filepath.Base(os.Args[0]) == cutSSH:
 		os.Exit(cuttingSSH(os.Args[1], os.Args[2:]))
+	case filepath.Base(os.Args[0]) == kubeProgram:
+		if err := serveCluster(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
 	case filepath.Base(os.Args[0]) == "deployster":
 		dropRights()
 		os.Exit(cli.Main(kept())) // a script's command: it has nothing of the suite's

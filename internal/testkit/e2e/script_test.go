@@ -129,6 +129,7 @@ func params(root string, setup func(*testscript.Env) error) testscript.Params {
 			"files":         serveFiles,
 			"notify-socket": listenForNotes,
 			"nobody":        becomeNobody,
+			"cluster":       startCluster,
 		},
 	}
 }

@@ -114,7 +114,7 @@ func OfLine(l typeclient.Line) Event {
 // OfWaiting returns the event of a step in a cluster that has not begun yet.
 func OfWaiting(w typeclient.Waiting) Event {
 	return newEvent(Info, fmt.Sprintf("%s: %s is waiting on %s: %s", w.Address, w.Step, w.Host, w.Reason),
-		Waiting{w.Address, w.Host, w.Step, w.Reason, w.Since.UTC()})
+		Waiting{w.Address, w.Host, w.Step, w.Reason, w.Since.UTC().Truncate(time.Millisecond)})
 }
 
 // OfDiagnostic returns the event of an error or a warning.
