@@ -45,6 +45,8 @@ type generation struct {
 	look   *looker
 	types  map[string]string // address -> type, as the manifest names it, of watched resources
 	left   map[string]string // address -> why it is not watched
+
+	unreported int // resources in clusters of types that report changes
 }
 
 // load reads the manifests and the state, and decides what is watched.
@@ -114,7 +116,10 @@ func (w *watcher) fill(g *generation, snapshot state.Snapshot) {
 			Recorded: state.EntryHash(entry) + owed(r, entry, snapshot)}
 		one.Repair = one.Repair && (ty == nil || !ty.ByPerson || r.Watch.Repair)
 		one.Cold = ty == nil || ty.Worker == nil
-		one.Watched = ty != nil && ty.WatchAction != nil
+		reports := ty != nil && ty.WatchAction != nil
+		if one.Watched = reports && !entry.Settings.Host.InCluster(); reports && !one.Watched {
+			g.unreported++
+		}
 		cold := ty == nil || ty.Worker == nil && !ty.Reuse
 		one.Poll, one.Alone = pollBeside, pollFast
 		if g.Places[one.Lane] = inWorker; cold {

@@ -3,6 +3,7 @@ package watching
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"deployster/internal/runtime/runner/runnertest"
 	"deployster/internal/ui/events"
 	"deployster/plan"
+	"deployster/state"
 )
 
 const one = `
@@ -140,5 +142,32 @@ func TestLoad_NoticesWhatChangesMeanwhile(t *testing.T) {
 	}
 	if watched.take(next); watched.changedElsewhere() {
 		t.Error("and it is read again and again")
+	}
+}
+
+// A program that reports changes is not run in a cluster: its resource is polled, and that is noted once.
+func TestGeneration_PollsInClusters(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, one)
+	watched, g := w.loaded(t)
+	if len(g.Resources) != 1 || !g.Resources[0].Watched || g.unreported != 0 {
+		t.Fatalf("on this machine: %+v", g.Resources)
+	}
+	prior := g.look.prior
+	entry := prior.Resources["a"]
+	entry.Settings.Host = &runner.Host{Name: "jobs", Kubernetes: &runner.Cluster{}}
+	prior.Resources = map[string]state.Entry{"a": entry}
+	there := &generation{source: g.source, look: g.look, types: map[string]string{}, left: map[string]string{}}
+	watched.fill(there, prior)
+	if len(there.Resources) != 1 || there.Resources[0].Watched || there.Resources[0].Alone != pollCold {
+		t.Errorf("in a cluster: %+v", there.Resources)
+	}
+	watched.take(there)
+	lines := ""
+	watched.Print = func(format string, args ...any) { lines += fmt.Sprintf(format, args...) }
+	watched.loaded(watch.Loaded{First: true})
+	watched.loaded(watch.Loaded{})
+	if strings.Count(lines, "; 1 in clusters by polls alone, though a type reports changes") != 1 {
+		t.Errorf("printed %s", lines)
 	}
 }

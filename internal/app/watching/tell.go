@@ -163,6 +163,9 @@ func (w *watcher) loaded(t watch.Loaded) {
 		approve = "none (report only)"
 	}
 	text := fmt.Sprintf("%s%s of %s: %s; approved: %s", word, words.Count(t.Counts.Resources, "resource"), g.source.Place, g.how(), approve)
+	if t.First && g.unreported > 0 {
+		text += fmt.Sprintf("; %d in clusters by polls alone, though a type reports changes", g.unreported)
+	}
 	w.status(status, text, "")
 	for _, addr := range g.unwatched() {
 		w.resource(addr, "not_watched", events.ResourceWatch{Detail: g.left[addr]}, "not watched: "+g.left[addr])
