@@ -73,6 +73,9 @@ func Connect(ctx context.Context, w *workspace.Workspace, at *router.Places, o S
 	}
 	Join(on, Declared(facts)) // with the instances that depend on facts
 	s = Selected(s, on)
+	if err := found.refused(facts, s); err != nil {
+		return Connected{}, err
+	}
 	collector.SpareForHosts(w.Env("GOGC"), len(on))
 	if s.Unreached, err = unreached(w, facts, o, s.Excludes, found, on); err != nil {
 		return Connected{}, err

@@ -13,6 +13,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/remote/router"
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
@@ -26,6 +27,7 @@ type Reached struct {
 	Facts      map[string]protocol.HostFacts
 	Pins       map[string]router.Pin
 	Conditions map[string]Condition
+	Namespaces map[string]*remote.Namespace // what the namespaces of clusters enforce
 }
 
 // Condition is the condition of a host that no plan depends on.
@@ -200,7 +202,8 @@ func way(h runner.Host) string {
 
 // Greet connects to hosts, atOnce of them concurrently; 0 = order.Hosts.
 func Greet(ctx context.Context, p *router.Places, on map[string]*Resident, atOnce int) Reached {
-	found := Reached{Facts: map[string]protocol.HostFacts{}, Pins: map[string]router.Pin{}, Conditions: map[string]Condition{}}
+	found := Reached{Facts: map[string]protocol.HostFacts{}, Pins: map[string]router.Pin{}, Conditions: map[string]Condition{},
+		Namespaces: map[string]*remote.Namespace{}}
 	for name, r := range on {
 		if r.Host.Address == "" { // it depends on values not known yet
 			found.Pins[name] = router.Pin{Address: r.Host.String()}
@@ -217,7 +220,7 @@ func Greet(ctx context.Context, p *router.Places, on map[string]*Resident, atOnc
 		} else {
 			facts := welcome.Facts
 			pin.Machine, pin.Facts = facts.Machine, &facts
-			found.Facts[name] = facts
+			found.Facts[name], found.Namespaces[name] = facts, welcome.Namespace
 			found.Conditions[name] = Condition{Slow: time.Since(welcome.Clock), Runc: welcome.Runc, Free: welcome.Free,
 				Printed: welcome.Printed}
 		}

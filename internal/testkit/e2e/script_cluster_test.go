@@ -93,7 +93,11 @@ func (c *cluster) note(format string, args ...any) {
 
 // Enter implements remote.Place.
 func (c *cluster) Enter(_ context.Context, h remote.Hello) (remote.Welcome, error) {
-	return remote.Welcome{Build: h.Build, Boot: "1", Clock: time.Now(), Namespace: &remote.Namespace{PodSecurity: "baseline"},
+	security := "baseline"
+	if c.block.Namespace == "strict" {
+		security = "restricted"
+	}
+	return remote.Welcome{Build: h.Build, Boot: "1", Clock: time.Now(), Namespace: &remote.Namespace{PodSecurity: security},
 		Facts: protocol.HostFacts{Hostname: c.block.Namespace, OS: remote.ClusterOS, OSVersion: "v1.37.2", Machine: "uid of " + c.block.Namespace}}, nil
 }
 
