@@ -65,7 +65,7 @@ func localRecord(ctx context.Context, store *Store, reference string) (images.Im
 	if err != nil {
 		return images.Image{}, store.missing(ctx, reference, err)
 	}
-	if store.withoutLayers(ctx, record) {
+	if isPartial(ctx, store.conn.Client.ImageService(), record) {
 		return images.Image{}, diag.Errorf("The image has no layers here", "%s was fetched for clusters, which fetch its layers "+
 			"themselves. `deployster image pull` fetches them here.", transfer.Familiar(name))
 	}

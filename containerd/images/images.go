@@ -95,7 +95,7 @@ func (store *Store) Resolve(ctx context.Context, ref string) (runner.Image, erro
 	}
 	if dgst != "" {
 		record, err := store.findDigest(ctx, dgst)
-		if err == nil && store.withoutLayers(ctx, record) {
+		if err == nil && isPartial(ctx, store.conn.Client.ImageService(), record) {
 			err = errdefs.ErrNotFound
 		}
 		if err != nil {
@@ -104,7 +104,7 @@ func (store *Store) Resolve(ctx context.Context, ref string) (runner.Image, erro
 		return runner.Image{Reference: name, Digest: dgst.String()}, nil
 	}
 	i, err := store.findLocal(ctx, name, "")
-	if err == nil && store.withoutLayers(ctx, i) {
+	if err == nil && isPartial(ctx, store.conn.Client.ImageService(), i) {
 		err = errdefs.ErrNotFound
 	}
 	if err != nil {
@@ -159,17 +159,17 @@ func (store *Store) missing(ctx context.Context, ref string, err error) error {
 	if !errdefs.IsNotFound(err) {
 		return failure.Of("Finding the image "+ref, err)
 	}
-	return errNoImage(ref, store.nearest(ctx, ref))
+	return errNoImage(ref, nearestIn(ctx, store.conn.Client.ImageService(), ref))
 }
 
-// nearest returns the name of the local image that a reference was probably intended to
+// nearestIn returns the name of the local image that a reference was probably intended to
 // name, or "".
-func (store *Store) nearest(ctx context.Context, ref string) string {
+func nearestIn(ctx context.Context, all images.Store, ref string) string {
 	name, dgst, err := normalize(ref)
 	if err != nil || dgst != "" {
 		return ""
 	}
-	list, err := store.conn.Client.ImageService().List(ctx)
+	list, err := all.List(ctx)
 	if err != nil {
 		return ""
 	}

@@ -49,7 +49,7 @@ func (store *Store) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, 
 	if err != nil && !errdefs.IsNotFound(err) {
 		return runner.Image{}, failure.Of("Finding the image "+w.Reference, err)
 	}
-	present := err == nil && (w.Remote || !store.withoutLayers(ctx, record))
+	present := err == nil && (w.Remote || !isPartial(ctx, store.conn.Client.ImageService(), record))
 	switch {
 	case present && (w.Pull != runner.PullAlways || dgst != ""):
 		image, err := store.checkHere(ctx, name, record, w)
@@ -58,7 +58,7 @@ func (store *Store) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, 
 		}
 		return image, err
 	case w.Pull == runner.PullNever, imagestore.IsDigest(name):
-		return runner.Image{}, errNotPulled(w, store.nearest(ctx, w.Reference))
+		return runner.Image{}, errNotPulled(w, nearestIn(ctx, store.conn.Client.ImageService(), w.Reference))
 	case w.Pull == runner.PullAlways && dgst == "":
 		return store.refresh(ctx, name, record, present, w)
 	}
@@ -154,7 +154,8 @@ func withAdvice(ctx context.Context, store *Store, ref string, err error) error 
 	}
 	return diag.Because(err, "No image "+ref+" on this machine, and it cannot be pulled",
 		"%s\nAn image that is in no registry is imported with `deployster image import FILE`, or packed with `deployster image pack`; "+
-			"`deployster image ls` lists the images of this machine.%s", d.Detail, words.Guess(store.nearest(ctx, ref)))
+			"`deployster image ls` lists the images of this machine.%s", d.Detail,
+		words.Guess(nearestIn(ctx, store.conn.Client.ImageService(), ref)))
 }
 
 func errNotPulled(w runner.Wanted, near string) error {

@@ -56,8 +56,8 @@ func (p *puller) prepare(ctx context.Context, target ocispec.Descriptor, fresh b
 	return err
 }
 
-// withoutLayers reports whether an image was fetched for hosts alone that fetch it themselves.
-func (store *Store) withoutLayers(ctx context.Context, i images.Image) bool {
-	record, err := store.conn.Client.ImageService().Get(ctx, i.Target.Digest.String())
+// isPartial reports whether an image was fetched for hosts alone that fetch it themselves.
+func isPartial(ctx context.Context, all images.Store, i images.Image) bool {
+	record, err := all.Get(ctx, i.Target.Digest.String())
 	return err == nil && record.Labels[labelPartial] == "true"
 }
