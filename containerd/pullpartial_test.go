@@ -64,3 +64,37 @@ func TestObtain_RemoteImageWithoutItsLayers(t *testing.T) {
 		}
 	}
 }
+
+// Whether an image for clusters is one for this machine does not matter: the nodes may be others.
+func TestObtain_RemoteImageOfAnotherArchitecture(t *testing.T) {
+	t.Parallel()
+	r, err := elsewhere.Open(t.TempDir(), elsewhere.RegistryOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	v := &variants{contents: map[string][]byte{}, types: map[string]string{}, fetched: map[string]int{}}
+	server := httptest.NewServer(v)
+	defer server.Close()
+	other, _ := v.image(t, "riscv64")
+	third, _ := v.image(t, "s390x")
+	const indexType = "application/vnd.oci.image.index.v1+json"
+	index := v.putJSON(indexType, map[string]any{"schemaVersion": 2, "mediaType": indexType, "manifests": []any{third, other}})
+	for tag, content := range map[string]any{"one": other["digest"], "two": index["digest"]} {
+		v.contents[tag], v.types[tag] = v.contents[content.(string)], v.types[content.(string)]
+	}
+	ref := strings.TrimPrefix(server.URL, "http://") + "/acme/db:"
+	for tag, want := range map[string]string{"one": "linux/riscv64", "two": "linux/s390x linux/riscv64"} {
+		image, err := r.Obtain(t.Context(), runner.Wanted{Reference: ref + tag, Remote: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := r.Named(t.Context(), image.Digest)
+		if got := strings.Join(s.Platforms, " "); err != nil || got != want || s.Name != ref+tag {
+			t.Errorf("%s: %+v, %v", tag, s, err)
+		}
+		if _, err := r.Obtain(t.Context(), runner.Wanted{Reference: ref + tag}); err == nil {
+			t.Errorf("%s: it is one for this machine", tag)
+		}
+	}
+}

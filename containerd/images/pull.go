@@ -67,7 +67,7 @@ func (p *puller) platform() platforms.MatchComparer {
 	if p.other != nil {
 		return platforms.Only(*p.other)
 	}
-	return platform()
+	return platformOf(images.Image{Labels: p.labels()})
 }
 
 // pull fetches an image and gives it the name. want is the digest that it must have, "" =
@@ -212,14 +212,14 @@ func (p *puller) fetch(ctx context.Context, target ocispec.Descriptor) error {
 		}),
 		fetchHandler(store, fetcher), withoutLayers(children))
 	err = images.Dispatch(ctx, handler, nil, target)
-	if other := transfer.CheckPlatformFor(ctx, store, target, p.other); other != nil {
+	if other := transfer.CheckPlatformFor(ctx, store, target, p.other); other != nil && !p.partial {
 		return &transfer.RefusedError{Why: failure.Sentence(other)}
 	} else if err != nil {
 		return err
 	}
 	manifest, err := images.Manifest(ctx, store, target, p.platform())
 	if err == nil && p.other == nil {
-		_, err = ReadConfig(ctx, store, images.Image{Target: target})
+		_, err = ReadConfig(ctx, store, images.Image{Target: target, Labels: p.labels()})
 	}
 	if err != nil {
 		return &transfer.RefusedError{Why: failure.Sentence(err)}

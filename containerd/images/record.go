@@ -20,14 +20,12 @@ const labelPartial = "deployster.without-layers"
 // record creates the records of an image, by digest and by name. An image that cannot be run gets none.
 func (p *puller) record(ctx context.Context, target ocispec.Descriptor) (images.Image, error) {
 	store, service := p.store, p.store.conn.Client.ImageService()
-	record := images.Image{Name: target.Digest.String(), Target: target, Labels: map[string]string{}}
+	record := images.Image{Name: target.Digest.String(), Target: target, Labels: p.labels()}
 	if !imagestore.IsDigest(p.name) {
 		record.Labels[labelSource] = p.name
 	}
 	change := []string{"labels." + labelSource}
-	if p.partial {
-		record.Labels[labelPartial] = "true"
-	} else {
+	if !p.partial {
 		change = append(change, "labels."+labelPartial)
 		p.meter.Phase(imagestore.Unpacking)
 	}
@@ -43,6 +41,14 @@ func (p *puller) record(ctx context.Context, target ocispec.Descriptor) (images.
 		return created, err
 	}
 	return created, store.giveName(ctx, p.name, created)
+}
+
+// labels returns the labels of what is pulled, without its name.
+func (p *puller) labels() map[string]string {
+	if p.partial {
+		return map[string]string{labelPartial: "true"}
+	}
+	return map[string]string{}
 }
 
 // prepare makes an image ready for containers. If that is not possible, it removes a fresh record.
