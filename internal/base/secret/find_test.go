@@ -31,6 +31,14 @@ func TestFind_ReturnsThePointersOfSecrets(t *testing.T) {
 	}
 }
 
+// Most manifests have no secret, and each state of each resource is searched.
+func TestFind_ReadsNothingWithoutSecrets(t *testing.T) {
+	value, none := json.RawMessage(`{"a":"b"}`), NewHider(nil)
+	if n := testing.AllocsPerRun(10, func() { FindWith(value, none) }); n > 0 {
+		t.Errorf("%v allocations, want none", n)
+	}
+}
+
 func TestFind_Keys(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string][]string{

@@ -48,6 +48,14 @@ func TestPlaces_Masked(t *testing.T) {
 	}
 }
 
+// Most types mark nothing, and each message of each resource is searched.
+func TestPlaces_ReadNoMessageWithoutMarks(t *testing.T) {
+	p, message := newPlaces(&typeschema.Schemas{}, json.RawMessage(`{"properties":{}}`), nil), []byte(`{"state":{"a":"b"}}`)
+	if n := testing.AllocsPerRun(10, func() { p.secretsIn(message); p.masked(message) }); n > 0 {
+		t.Errorf("%v allocations, want none", n)
+	}
+}
+
 // No value at a sensitive place is recorded, also where nobody could search for it: a boolean.
 func TestInvocation_HasNoValueAtASensitivePlace(t *testing.T) {
 	t.Parallel()
