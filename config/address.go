@@ -63,6 +63,11 @@ func parseAddress(text string) (address string, module bool, err error) {
 			full, deposed = at, full[len(at):]
 		}
 	}
+	if strings.HasPrefix(full, decl.ExclusivePrefix) {
+		if address := decl.ParseExclusive(full); address != "" {
+			return address + deposed, false, nil
+		}
+	}
 	if strings.HasPrefix(full, "artifact.") {
 		return "", false, diag.Errorf("Not an address", "%q is an artifact, to which nothing is done. Name the resource or the publish "+
 			"that uses it.", text)

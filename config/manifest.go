@@ -90,6 +90,9 @@ func (m *Manifest) Plugs() []Plug { return m.instances.Modules.Plugs }
 // Semaphores returns the declared semaphores, sorted by name.
 func (m *Manifest) Semaphores() []Semaphore { return m.instances.Modules.Semaphores }
 
+// Exclusive returns the declared exclusive sets, sorted by name.
+func (m *Manifest) Exclusive() []Exclusive { return m.instances.Modules.Exclusive }
+
 // Resource returns a declared resource, nil if there is none at the address.
 func (m *Manifest) Resource(addr string) *Resource {
 	if i := m.instances.Find(addr); i != nil {

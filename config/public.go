@@ -43,6 +43,7 @@ type (
 	Plug          = instance.Plug
 	Retry         = instance.Retry
 	Semaphore     = instance.Semaphore
+	Exclusive     = instance.Exclusive
 	Watch         = instance.Watch
 	Artifact      = instance.Artifact
 	Host          = instance.Host
@@ -67,7 +68,8 @@ const (
 	LockName   = source.LockName
 	NoManifest = source.NoManifest
 
-	PublishPrefix = decl.PublishPrefix
+	PublishPrefix   = decl.PublishPrefix
+	ExclusivePrefix = decl.ExclusivePrefix
 
 	MaxFileSize = source.MaxFileSize
 
@@ -141,3 +143,9 @@ func Reference(address string) string { return instance.Reference(address) }
 
 // NewBlocks returns an empty manifest, to be written next to one with the given Blocks.
 func NewBlocks(taken []string) *Blocks { return write.New(taken) }
+
+// ExclusiveAddress returns the address of an object that an exclusive set destroys.
+func ExclusiveAddress(set, identity string) string { return decl.ExclusiveAddress(set, identity) }
+
+// ExclusiveSet returns the name of the exclusive set that destroys what has an address; "" = none does.
+func ExclusiveSet(addr string) string { return decl.ExclusiveSet(addr) }

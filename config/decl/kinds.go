@@ -55,6 +55,8 @@ var kinds = []Kind{
 		declared: func(b *Module, _ Usage) Names { return names[*Block](b.Hosts) }},
 	{Block: "semaphore", named: true, schema: semaphoreSchema,
 		decode: func(l *loader, b *hcl.Block) { l.attributes(b, semaphoreSchema, l.b.Semaphores) }},
+	{Block: "exclusive", named: true, schema: exclusiveSchema,
+		decode: func(l *loader, b *hcl.Block) { l.attributes(b, exclusiveSchema, l.b.Exclusive) }},
 	{Block: "resource", named: true, schema: resourceSchema, decode: (*loader).resource,
 		Root: "resource", Noun: "resource", Advice: "Declare it with a resource block, or correct the name", allowed: notStatic,
 		declared: func(b *Module, _ Usage) Names { return resourceNames{b} }, expressions: resourceExpressions},

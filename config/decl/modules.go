@@ -151,6 +151,10 @@ func (l *loader) childOnly() {
 		l.add(source.Failure(l.b.Semaphores[name].At, "A semaphore in a module", "A semaphore is for all resources, so that only the root "+
 			"manifest may declare one. Move it there; the resources of this module can name it."))
 	}
+	for _, name := range slices.Sorted(maps.Keys(l.b.Exclusive)) {
+		l.add(source.Failure(l.b.Exclusive[name].At, "An exclusive set in a module", "A set counts the objects of all resources, so that "+
+			"only the root manifest may declare one. Move it there."))
+	}
 	for _, attrs := range l.settings {
 		if a := attrs["state"]; a != nil {
 			l.add(source.Failure(a.NameRange, "A state file in a module",

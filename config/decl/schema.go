@@ -40,6 +40,7 @@ var (
 	retrySchema            = attributes("attempts", "delay")
 	watchSchema            = attributes("poll", "repair", "actions")
 	semaphoreSchema        = attributes("slots")
+	exclusiveSchema        = attributes("type!", "host", "keep", "config")
 	conditionSchema        = attributes("condition!", "error_message!")
 	checkSchema            = attributes("gate").with("assert", conditionSchema)
 	movedSchema            = attributes("from!", "to!")

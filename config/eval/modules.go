@@ -32,7 +32,8 @@ type Modules struct {
 	Pending        []instance.Pending
 	Plugs          []instance.Plug
 	Semaphores     []instance.Semaphore
-	Diags          hcl.Diagnostics // the errors of for_each and count
+	Exclusive      []instance.Exclusive // sorted by name
+	Diags          hcl.Diagnostics      // the errors of for_each and count
 	Secrets        func() []string
 	Hider          func() *secret.Hider            // of Secrets
 	Impure         *impureValues                   // nil except during apply

@@ -53,6 +53,10 @@ func (m *Instances) evaluateStatic(e *eval.Evaluator, mod *instance.Module) hcl.
 			s, d := m.semaphore(b.Semaphores[name])
 			m.Modules.Semaphores, diags = append(m.Modules.Semaphores, s), append(diags, d...)
 		}
+		for _, name := range slices.Sorted(maps.Keys(b.Exclusive)) {
+			s, d := m.exclusive(b.Exclusive[name])
+			m.Modules.Exclusive, diags = append(m.Modules.Exclusive, s), append(diags, d...)
+		}
 		for _, name := range slices.Sorted(maps.Keys(b.Artifacts)) {
 			a, d := m.artifact(b.Artifacts[name])
 			m.Modules.Artifacts, diags = append(m.Modules.Artifacts, a), append(diags, d...)

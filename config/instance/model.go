@@ -31,7 +31,8 @@ type Pending struct {
 // Reference returns a resource's address in the form of messages and expressions:
 // resource.web, and module.a.web unchanged.
 func Reference(address string) string {
-	if strings.HasPrefix(address, "module.") || strings.HasPrefix(address, decl.PublishPrefix) {
+	if strings.HasPrefix(address, "module.") || strings.HasPrefix(address, decl.PublishPrefix) ||
+		strings.HasPrefix(address, decl.ExclusivePrefix) {
 		return address
 	}
 	return "resource." + address
