@@ -7,7 +7,8 @@ import (
 
 // Kinds lists the addresses by the kind of change that somebody has to approve. Valid
 // resources need no approval, but one that may change counts as an update. What changes
-// only the state file, such as a move or an output, needs no approval either.
+// only the state file, such as a move or an output, needs no approval either. What an exclusive
+// set destroys has an approval of its own.
 func (p *Plan) Kinds() map[Change][]string {
 	kinds := map[Change][]string{}
 	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {
@@ -16,7 +17,7 @@ func (p *Plan) Kinds() map[Change][]string {
 		switch {
 		case kind == Valid && step.MayChange:
 			kind = Update
-		case kind == Deferred && step.ReadOnly, kind == Valid || kind == Record || kind == Left || kind == ReadFailed:
+		case kind == Destroy && step.Exclusive != "", kind == Deferred && step.ReadOnly, kind == Valid || kind == Record || kind == Left || kind == ReadFailed:
 			continue
 		}
 		kinds[kind] = append(kinds[kind], addr)

@@ -14,6 +14,7 @@ import (
 	"deployster/plan/autoedge"
 	"deployster/plan/change"
 	"deployster/plan/decide"
+	"deployster/plan/exclusive"
 	"deployster/plan/query"
 	"deployster/plan/reason"
 	"deployster/plan/subject"
@@ -34,7 +35,7 @@ func assemblyOf(x *query.Session, d *decide.Decisions) assembly {
 
 // whole puts a whole plan together. cycles are the resources for which an automatic edge
 // would close a cycle, by address.
-func whole(ctx context.Context, x *query.Session, d *decide.Decisions, cycles map[string][]string) *Plan {
+func whole(ctx context.Context, x *query.Session, d *decide.Decisions, cycles map[string][]string, sets exclusive.Found) *Plan {
 	a := assemblyOf(x, d)
 	a.noteDependants()
 	a.noteAutoEdges(cycles)
@@ -47,6 +48,7 @@ func whole(ctx context.Context, x *query.Session, d *decide.Decisions, cycles ma
 		a = assemblyOf(x, a.decisions.Hold(held))
 		p = a.frame()
 	}
+	p.Exclusive, p.Barriers = sets.Sets, append(p.Barriers, sets.Waits...)
 	p.Summary = summarize(p.Resources)
 	for _, r := range a.subject.Manifest.Resources() {
 		if d := artifacts.FeedsItself(r, p.Artifacts); d != nil {

@@ -6,6 +6,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/plan/decide"
+	"deployster/plan/exclusive"
 	"deployster/plan/query"
 	"deployster/state"
 )
@@ -62,7 +63,11 @@ func build(ctx context.Context, x *query.Session) *Plan {
 	case f.Failed():
 		return incomplete(x, decisions, cycles)
 	}
-	built := whole(ctx, x, decisions, cycles)
+	sets := exclusive.Find(ctx, x, decisions)
+	if f.Failed() {
+		return incomplete(x, decisions, cycles)
+	}
+	built := whole(ctx, x, decisions.With(sets.Steps), cycles, sets)
 	if f.Failed() {
 		return nil
 	}

@@ -42,6 +42,10 @@ func (a *asked) State(_ context.Context, t typeclient.Target, _ protocol.Type, _
 	return protocol.Answer{Status: protocol.Valid, State: []byte(`{}`)}, nil
 }
 
+func (a *asked) Discover(context.Context, typeclient.Target, protocol.Type, json.RawMessage) ([]typeclient.Discovered, error) {
+	return nil, nil
+}
+
 func (a *asked) CheckConfig(protocol.Type, json.RawMessage, map[string]string) []typeschema.Violation {
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"deployster/internal/runtime/remote/router"
 	"deployster/plan/artifacts"
 	"deployster/plan/begins"
+	"deployster/plan/exclusive"
 	"deployster/plan/order"
 	"deployster/plan/reason"
 	"deployster/plan/subject"
@@ -41,6 +42,9 @@ type Plan struct {
 
 	// Barriers put the removals of a class of objects before what begins in that class.
 	Barriers []order.Barrier `json:"barriers,omitempty"`
+
+	// Exclusive is what was found about each exclusive block, sorted by name.
+	Exclusive []Exclusive `json:"exclusive,omitempty"`
 
 	// Others are the types of the resources that the plan leaves out and that apply queries
 	// again after what it destroys, by address.
@@ -84,6 +88,9 @@ type Plan struct {
 
 // Selection limits a plan, or what it queries and does.
 type Selection = subject.Selection
+
+// Exclusive is what a plan found about one exclusive block.
+type Exclusive = exclusive.Set
 
 // Edge reports that To waits for From.
 type Edge = order.Edge

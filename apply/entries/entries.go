@@ -52,10 +52,11 @@ func (e *Entries) Of(step *plan.Step, addr string, in protocol.StateInput, sensi
 
 // Incomplete returns the entry that is recorded when the first action of a resource starts:
 // if the action fails, or the process is killed, the object that may exist then is not lost.
-// nil = the resource has an entry already, or is to be removed.
+// nil = the resource has an entry already, or is to be removed. What an exclusive set destroys gets one too, so that
+// another apply finds what this one began.
 func (e *Entries) Incomplete(step *plan.Step, addr string, in protocol.StateInput, sensitive []string) *state.Entry {
 	_, known := e.known.Prior.Resources[addr]
-	if known && !step.OtherObject && !e.known.Facts.IsGone(addr) || step.Intent() == protocol.Absent {
+	if known && !step.OtherObject && !e.known.Facts.IsGone(addr) || step.Intent() == protocol.Absent && step.Exclusive == "" {
 		return nil
 	}
 	entry := e.Of(step, addr, in, sensitive)

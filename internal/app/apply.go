@@ -142,7 +142,7 @@ func (e *Engine) rules(o ApplyOptions) (r rules, err error) {
 // toApply reads the plan or the manifest that is applied.
 func (e *Engine) toApply(ctx context.Context, o ApplyOptions, r rules) (stage.Loaded, error) {
 	s := o.Selection
-	s.OtherPath, s.Destroy = r.approval.Other, s.Destroy || o.Destroy
+	s.OtherPath, s.Purge, s.Destroy = r.approval.Other, r.approval.Purge, s.Destroy || o.Destroy
 	switch {
 	case o.Destroy && len(o.Paths) > 0:
 		return stage.Loaded{}, diag.Errorf("Unexpected argument", "destroy takes no arguments: it destroys everything in the state file.")
@@ -151,7 +151,7 @@ func (e *Engine) toApply(ctx context.Context, o ApplyOptions, r rules) (stage.Lo
 	case r.saved && len(o.Variables) > 0:
 		return stage.Loaded{}, diag.Errorf("Conflicting flags",
 			"A saved plan holds the values of its variables: -var and -var-file cannot change them. Plan again with other values.")
-	case r.saved && !s.IsZero():
+	case r.saved && !s.Unlimited():
 		return stage.Loaded{}, diag.Errorf("Conflicting flags",
 			"-target, -exclude, -replace and -refresh cannot change a saved plan. Plan again with them.")
 	case r.saved:

@@ -31,13 +31,13 @@ type PlanOptions struct {
 	HostOptions
 	SignKey  *string // the file with the signing key
 	AnyState bool    // the signed plan may begin any state
-	Approve  *string // other-path or nothing: it changes what is planned
+	Approve  *string // other-path, purge, both or nothing: they change what is planned
 }
 
 // Plan queries the state of every resource, and returns what an apply would do.
 func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 	var err error
-	if o.Selection.OtherPath, err = approval.OtherPathOnly(o.Approve); err != nil {
+	if o.Selection.OtherPath, o.Selection.Purge, err = approval.OfPlan(o.Approve); err != nil {
 		return nil, err
 	}
 	key, err := savedplan.SigningKey(e.Workspace.Options, o.SignKey, o.Out, o.AnyState)

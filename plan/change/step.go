@@ -36,6 +36,7 @@ type Step struct {
 	MayChangeAt []string          `json:"may_change_at,omitempty"` // JSON pointers into Config: expected to stay
 	Ignored     []string          `json:"ignored,omitempty"`       // JSON pointers: ignore_changes keeps these values
 	ReadOnly    bool              `json:"read_only,omitempty"`
+	Exclusive   string            `json:"exclusive,omitempty"`  // the exclusive block that lists the object
 	Aliases     map[string]string `json:"aliases,omitempty"`    // alias -> address
 	Subscribes  []string          `json:"subscribes,omitempty"` // addresses of the resources whose actions it is notified of
 	Init        protocol.Type     `json:"init"`

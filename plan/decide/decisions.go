@@ -43,6 +43,16 @@ func (d *Decisions) clone(m *identity.Matched) *Decisions {
 		failed: maps.Clone(d.failed)}
 }
 
+// With returns the same decisions with these steps.
+func (d *Decisions) With(steps map[string]*change.Step) *Decisions {
+	if len(steps) == 0 {
+		return d
+	}
+	next := d.clone(d.Matched)
+	maps.Copy(next.steps, steps)
+	return next
+}
+
 // under returns the decisions that hold with another Matched.
 func (d *Decisions) under(m *identity.Matched) *Decisions {
 	next := d.clone(m)

@@ -169,6 +169,12 @@ func (t Type) kind() string {
 	return name
 }
 
+// SameKind reports whether two types manage objects of one kind.
+func SameKind(a, b Type) bool { return compareKinds(a, b) == Equal }
+
+// SameImage reports whether two types are of one repository and fragment.
+func SameImage(a, b Type) bool { return a.Repository == b.Repository && a.Fragment == b.Fragment }
+
 // comparable reports whether the names of two types can be compared one by one: by their
 // order, where both images declare that their objects are of one kind, else by their equal
 // pointers.

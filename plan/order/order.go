@@ -56,7 +56,7 @@ const (
 )
 
 // barrier matches the names of barriers. No address looks like that.
-var barrier = regexp.MustCompile(`^(barrier|known|doubt):[0-9]+$`)
+var barrier = regexp.MustCompile(`^(barrier|known|doubt|purge):[0-9]+$`)
 
 // OldNode names the end of the old object of a replaced resource.
 func OldNode(addr string) string { return addr + oldMark }

@@ -12,7 +12,7 @@ func validate(p *plan.Plan) string {
 	if p.Errored {
 		return "it is of a plan with errors"
 	}
-	for _, check := range []func(*plan.Plan) string{resources, unreached, movedEntries, outputs, (*plan.Plan).InvalidOrder} {
+	for _, check := range []func(*plan.Plan) string{resources, unreached, exclusiveSets, movedEntries, outputs, (*plan.Plan).InvalidOrder} {
 		if why := check(p); why != "" {
 			return why
 		}
@@ -42,6 +42,15 @@ func unreached(p *plan.Plan) string {
 	for _, why := range p.Unreached {
 		if why == nil || why.Invalid() {
 			return "a reason is not known"
+		}
+	}
+	return ""
+}
+
+func exclusiveSets(p *plan.Plan) string {
+	for i := range p.Exclusive {
+		if p.Exclusive[i].Invalid() {
+			return "a reason of an exclusive set is not known"
 		}
 	}
 	return ""

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"deployster/config"
+	"deployster/internal/runtime/claims"
 	"deployster/internal/runtime/remote/router"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
@@ -23,6 +24,7 @@ type Prober interface {
 	typeschema.Reader
 	Init(ctx context.Context, t typeclient.Target) (protocol.Type, error)
 	State(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error)
+	Discover(ctx context.Context, t typeclient.Target, ty protocol.Type, defaults json.RawMessage) ([]typeclient.Discovered, error)
 	CheckConfig(ty protocol.Type, config json.RawMessage, unknown map[string]string) []typeschema.Violation
 	Images() map[string]string // the references resolved so far, with their digests
 }
@@ -48,6 +50,8 @@ type Options struct {
 	PlugPaths    plugs.Resolve       // finds where plugs lead on hosts; nil = there are no hosts
 	Hosts        map[string]router.Pin
 	HostsAtOnce  int // hosts worked on at a time; 0 = order.Hosts
+	// Claims returns what other states have declared on a host, nil = this machine; nil = that is not recorded.
+	Claims func(ctx context.Context, host *runner.Host) ([]claims.Record, error)
 }
 
 // Event is something that happened in a session.

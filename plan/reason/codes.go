@@ -70,6 +70,38 @@ const (
 	Destructive     Code = "destructive" // the action
 )
 
+// What becomes of the objects of an exclusive set.
+const (
+	Purged       Code = "purged" // the set
+	AlsoPurging  Code = "also_purging"
+	SetGone      Code = "set_gone" // the set
+	KeptNow      Code = "kept_now"
+	DeclaredNow  Code = "declared_now"
+	HeldBack     Code = "held_back"
+	OnlyPurge    Code = "only_purge"
+	PurgeUnread  Code = "purge_unread" // the error
+	KeptByName   Code = "kept_by_name"
+	KeptByState  Code = "kept_by_state" // the place of the state, its lineage
+	KeptRecorded Code = "kept_recorded" // the address
+	KeptUnread   Code = "kept_unread"   // the error
+)
+
+// Why an exclusive set destroys nothing.
+const (
+	HeldPart     Code = "held_part"
+	HeldUnread   Code = "held_unread"
+	HeldPending  Code = "held_pending"   // the addresses
+	HeldRunning  Code = "held_running"   // the addresses
+	HeldLeftOut  Code = "held_left_out"  // the addresses
+	HeldFailed   Code = "held_failed"    // the addresses
+	HeldHost     Code = "held_host"      // the addresses
+	HeldUnnamed  Code = "held_unnamed"   // the addresses
+	HeldLateHost Code = "held_late_host" // the host
+	NotListed    Code = "not_listed"     // the error
+	ListsUnnamed Code = "lists_unnamed"
+	NoClaims     Code = "no_claims" // the error
+)
+
 // What a plan with -refresh-only found.
 const (
 	IncompleteGone    Code = "incomplete_gone"

@@ -34,6 +34,9 @@ type Selection struct {
 	// OtherPath also destroys objects that differ from the declared ones only in where
 	// a plug leads (-approve=other-path).
 	OtherPath bool `json:"other_path,omitempty"`
+	// Purge also destroys what exclusive sets list and what is neither declared nor kept
+	// (-approve=purge).
+	Purge bool `json:"purge,omitempty"`
 	// ExcludedHosts are names of hosts whose resources are excluded, also those that become
 	// known only while the plan is made.
 	ExcludedHosts []string `json:"-"`
@@ -54,8 +57,9 @@ const (
 	flagReplace = "-replace"
 )
 
-// IsZero reports whether the selection covers everything and requests nothing special.
-func (s Selection) IsZero() bool {
+// Unlimited reports whether the selection covers everything and requests nothing special. It is not called IsZero, so that a
+// plan file keeps the rest of a selection.
+func (s Selection) Unlimited() bool {
 	return len(s.Targets)+len(s.Excludes)+len(s.Only)+len(s.Replace) == 0 && !s.NoRefresh && !s.RefreshOnly
 }
 

@@ -85,7 +85,7 @@ func (s *Subject) Replaces(addr string) bool {
 }
 
 // Removed lists the entries that no manifest declares, sorted. It omits an entry that
-// may be an instance of a block that is not expanded.
+// may be an instance of a block that is not expanded, and those of exclusive sets.
 func (s *Subject) Removed() []string {
 	declared := make(map[string]bool, len(s.Manifest.Resources()))
 	for _, r := range s.Manifest.Resources() {
@@ -93,7 +93,7 @@ func (s *Subject) Removed() []string {
 	}
 	var gone []string
 	for addr := range s.Prior.Resources {
-		if !declared[addr] && s.PendingAbove(addr) == "" {
+		if !declared[addr] && s.PendingAbove(addr) == "" && config.ExclusiveSet(addr) == "" {
 			gone = append(gone, addr)
 		}
 	}

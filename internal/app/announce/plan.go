@@ -54,13 +54,16 @@ func Plan(send func(events.Event), secrets *redact.Redactor, p *plan.Plan, file 
 			Adopted: step.Adopted() && !step.Made(), Made: step.Made(),
 			MovedWhy: step.MovedWhy, Edited: step.Edited(), Notes: reason.Words(step.Notes), RunsWith: step.RunsWith, Weaker: step.Weaker,
 			Drifted: step.Drifted(), Inputs: step.Inputs(), NotMade: step.DestroysAdopted(), Replaces: step.Replaces,
-			Deposed: step.Deposed}})
+			Deposed: step.Deposed, Exclusive: step.Exclusive}})
 	}
 	if len(p.Checks) > 0 {
 		send(events.OfChecks(secrets.Checks(p.Checks)))
 	}
 	summary := events.PlanSummary{Plan: p.ID, Summary: p.Summary, Changes: p.HasChanges(), Moves: p.Moves, LeftOpen: p.LeftOpen(),
 		File: file}
+	for _, s := range p.Exclusive {
+		summary.Exclusive = append(summary.Exclusive, s.Map(secrets.Hide))
+	}
 	for _, name := range slices.Sorted(maps.Keys(p.Outputs)) {
 		if p.Outputs[name].Changed {
 			summary.Outputs = append(summary.Outputs, name)

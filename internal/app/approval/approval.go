@@ -21,6 +21,7 @@ type Approval struct {
 	kinds    []plan.Change // approved without a question; nil = not given
 	machine  bool          // images may get a machine as a whole for the first time
 	Other    bool          // objects may be destroyed through another path than today's
+	Purge    bool          // objects of exclusive sets may be destroyed
 	ask      bool          // there is a person to ask, and questions are allowed
 	saved    bool          // the plan was saved: it prompts for nothing by itself
 }
@@ -33,7 +34,7 @@ func approvable() []string {
 
 // approveWords returns all words that -approve takes.
 func approveWords() []string {
-	return append(approvable(), string(repair.Kind), otherPath, wholeMachine)
+	return append(approvable(), string(repair.Kind), otherPath, purge, wholeMachine)
 }
 
 // otherPath is a word of -approve that nothing else includes: a removal through a path
@@ -72,8 +73,8 @@ func New(o Options, saved bool) (Approval, error) {
 	}
 	if o.Kinds != nil {
 		for word := range strings.SplitSeq(*o.Kinds, ",") {
-			if word == otherPath || word == wholeMachine {
-				a.Other, a.machine = a.Other || word == otherPath, a.machine || word == wholeMachine
+			if word == otherPath || word == wholeMachine || word == purge {
+				a.Other, a.machine, a.Purge = a.Other || word == otherPath, a.machine || word == wholeMachine, a.Purge || word == purge
 				continue
 			}
 			if !slices.Contains(approveWords(), word) {
@@ -97,14 +98,24 @@ func New(o Options, saved bool) (Approval, error) {
 	return a, nil
 }
 
-// OtherPathOnly reads -approve of a plan command. A plan prompts for nothing, so only other-path
-// is allowed: it changes what is planned.
-func OtherPathOnly(kinds *string) (bool, error) {
-	if kinds != nil && *kinds != otherPath {
-		return false, diag.Errorf("Invalid flag value", "-approve=%s has no meaning for a plan, which changes nothing: it takes "+
-			"-approve=%s only. The other kinds are for apply.", diag.Visible(*kinds), otherPath)
+// OfPlan reads -approve of a plan command. A plan prompts for nothing, so only the words are
+// allowed that change what is planned.
+func OfPlan(kinds *string) (other, purges bool, err error) {
+	if kinds == nil {
+		return false, false, nil
 	}
-	return kinds != nil, nil
+	for word := range strings.SplitSeq(*kinds, ",") {
+		switch word {
+		case otherPath:
+			other = true
+		case purge:
+			purges = true
+		default:
+			return false, false, diag.Errorf("Invalid flag value", "-approve=%s has no meaning for a plan, which changes nothing: it takes "+
+				"-approve=%s and -approve=%s only. The other kinds are for apply.", diag.Visible(word), otherPath, purge)
+		}
+	}
+	return other, purges, nil
 }
 
 // Mode returns the mode in effect: when apply prompts.
@@ -165,6 +176,9 @@ func (a Approval) Approve(ctx context.Context, ui UI, p *plan.Plan, prior state.
 		if err := RefuseOtherPaths(p, dir); err != nil {
 			return err
 		}
+	}
+	if err := a.purges(p); err != nil {
+		return err
 	}
 	o.Kinds = a.kinds
 	o.Deferred = map[string]apply.Deferred{"apply": apply.DeferredApply, "ask": apply.DeferredAsk, "stop": apply.DeferredStop}[a.deferred]

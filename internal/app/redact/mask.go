@@ -35,6 +35,10 @@ func (r *Redactor) Plan(p *plan.Plan) *plan.Plan {
 	for addr, why := range p.Unreached {
 		shown.Unreached[addr] = why.Map(r.Hide).Spelled()
 	}
+	shown.Exclusive = nil
+	for _, s := range p.Exclusive {
+		shown.Exclusive = append(shown.Exclusive, s.Map(r.Hide))
+	}
 	r.artifacts(&shown)
 	shown.Checks = r.Checks(p.Checks)
 	shown.Outputs = maps.Clone(p.Outputs)

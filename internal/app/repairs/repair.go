@@ -101,6 +101,9 @@ func (k Keeper) run(ctx context.Context, t attempt, d stage.Drafted, done *Repai
 	if err := approval.RefuseOtherPaths(d.Plan, runner.RealDir(k.Command.Work.Dir)); err != nil {
 		return err
 	}
+	if err := approval.RefusePurges(d.Plan); err != nil {
+		return err
+	}
 	if err := approval.RefuseNewGrants(d.Plan, d.Prior); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ type Known func(kind string) []string
 var choices = map[string][]string{
 	"confirm": {"once", "resource", "action"}, "deferred": {"apply", "ask", "stop"}, "unreachable": {"leave", "fail"},
 	"format": {"dot", "mermaid", "svg"}, "as": {"done", "failed"}, "network": {"host", "none"},
-	"approve": {"create", "update", "replace", "destroy", "forget", "deferred", "drift", "other-path"},
+	"approve": {"create", "update", "replace", "destroy", "forget", "deferred", "drift", "other-path", "purge"},
 }
 
 // Complete returns the possible completions of the last word, after the words before it.

@@ -92,6 +92,7 @@ type PlannedChange struct {
 	Drifted   bool              `json:"drifted,omitempty"`
 	Inputs    []inputs.Change   `json:"inputs_changed,omitempty"` // since it was last VALID
 	NotMade   bool              `json:"not_created,omitempty"`    // deployster did not create what is destroyed
+	Exclusive string            `json:"exclusive,omitempty"`      // the exclusive block that lists the object
 }
 
 // PlanSummary is the last event of planning.
@@ -101,6 +102,8 @@ type PlanSummary struct {
 	Changes bool         `json:"changes"` // whether the plan has changes
 	Moves   []moves.Move `json:"moves,omitempty"`
 	Outputs []string     `json:"changed_outputs,omitempty"`
+	// Exclusive is what was found about each exclusive block.
+	Exclusive []plan.Exclusive `json:"exclusive,omitempty"`
 	// LeftOpen lists the resources whose actions are decided during apply.
 	LeftOpen []string `json:"left_open,omitempty"`
 	File     string   `json:"file,omitempty"` // the file to which it was saved

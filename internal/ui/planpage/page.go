@@ -216,6 +216,12 @@ func (v *view) warnings() []text {
 	for _, line := range reason.Lines(p.Unreached, len(p.Unreached)) {
 		list = append(list, "Left: "+line+".")
 	}
+	for i := range p.Exclusive {
+		list = append(list, p.Exclusive[i].Head()+".")
+		for _, line := range p.Exclusive[i].Lines(100) {
+			list = append(list, "exclusive."+p.Exclusive[i].Name+": "+line+".")
+		}
+	}
 	return v.clippedAll(list)
 }
 

@@ -33,6 +33,7 @@ func Plan(p *plan.Plan, o Options) string {
 	if len(ignored) > 0 {
 		fmt.Fprintf(&b, "Changes of the manifest that ignore_changes ignores: %s.\n\n", joinNames(ignored, o))
 	}
+	writeExclusive(&b, p, o)
 	writeOutputs(&b, p, o)
 	b.WriteString(Checks(p.Checks))
 	b.WriteString(clusterlines.Of(p, changes))

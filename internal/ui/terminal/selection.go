@@ -13,7 +13,7 @@ import (
 // selectionHead prints what a plan is limited to, before the plan.
 func (p Printer) selectionHead(pl *plan.Plan) {
 	s := pl.Selection
-	if s.IsZero() {
+	if s.Unlimited() {
 		return
 	}
 	var lines []string
