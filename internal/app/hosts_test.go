@@ -20,6 +20,7 @@ import (
 	"deployster/internal/app/approval"
 	"deployster/internal/app/resolving"
 	"deployster/internal/app/workspace"
+	"deployster/internal/runtime/claims"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/imagestore"
@@ -54,6 +55,8 @@ func (m *hostMachine) Receive(context.Context, imagestore.Shipment, imagestore.C
 	}
 	return nil
 }
+func (*hostMachine) Claim(context.Context, claims.Request) ([]claims.Record, error) { return nil, nil }
+
 func (*hostMachine) Bring(context.Context, remote.Files, io.Reader) error { return nil }
 
 func (m *hostMachine) Adopt(_ context.Context, id string, _ runner.Watch) (runner.Outcome, error) {

@@ -19,12 +19,16 @@ type Removal struct {
 	Old     bool   // the resource is replaced
 }
 
-// Removals lists what steps destroy, sorted, without the objects of types with memory.
+// Removals lists what steps destroy, sorted, without the objects of types with memory, and those of exclusive sets: these
+// come after all resources of their type.
 func (m *Matched) Removals(steps map[string]*change.Step) (list []Removal) {
 	declared, recorded := m.Classes()
 	for _, addr := range slices.Sorted(maps.Keys(steps)) {
-		switch steps[addr].Change() {
+		switch step := steps[addr]; step.Change() {
 		case observe.Destroy:
+			if step.Exclusive != "" {
+				continue
+			}
 			key := m.ends[addr].Recorded
 			list = append(list, Removal{addr, recorded[key], key, false})
 		case observe.Replace:

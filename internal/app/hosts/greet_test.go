@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"deployster/internal/runtime/claims"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/remote/router"
 	"deployster/internal/runtime/runner"
@@ -39,7 +40,9 @@ func (h host) Enter(context.Context, remote.Hello) (remote.Welcome, error) {
 func (host) Acts(context.Context, remote.Hello) error                                { return nil }
 func (host) Look(context.Context, []remote.Plug) []remote.Seen                       { return nil }
 func (host) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error { return nil }
-func (host) Bring(context.Context, remote.Files, io.Reader) error                    { return nil }
+func (host) Claim(context.Context, claims.Request) ([]claims.Record, error)          { return nil, nil }
+
+func (host) Bring(context.Context, remote.Files, io.Reader) error { return nil }
 
 // greet greets hosts by their addresses; one that is not there is down.
 func greet(t *testing.T, there map[string]host, on map[string]*Resident, atOnce int) Reached {

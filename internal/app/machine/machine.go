@@ -3,6 +3,7 @@ package machine
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	goruntime "runtime"
 	"time"
 
@@ -25,7 +26,7 @@ type Runtime interface {
 	runner.Adopter
 	images.Runtime
 	runner.Inspector
-	Artifacts() string           // the directory of the files of artifacts
+	Artifacts() string           // the directory of the files of artifacts, in the data directory
 	Withheld(path string) string // why containers must not get a path of this machine; "" = they may
 	router.Images
 	// Running reports whether an action still runs.
@@ -106,7 +107,11 @@ func (m *Machine) Connect(as remote.Hello) *router.Places {
 		}
 		return m.options.Dial(ctx, h, as)
 	}
-	return router.New(router.Options{Local: local{m.pool, m.Runtime, m.Runtime}, Images: m.Runtime, Dial: dial,
+	data := ""
+	if files := m.Runtime.Artifacts(); files != "" {
+		data = filepath.Dir(files)
+	}
+	return router.New(router.Options{Local: local{m.pool, m.Runtime, m.Runtime}, Images: m.Runtime, Dial: dial, DataDir: data,
 		Patience: m.retry, MayHaveMachine: m.options.MayHaveMachine, Most: Connections})
 }
 

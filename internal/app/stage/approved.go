@@ -57,21 +57,27 @@ type Ran struct {
 	report  *apply.Report
 	journal *state.Journal
 	err     error
+	release func(whole bool) error // the claims on machines
 }
 
 // Run applies a plan.
 func Run(ctx context.Context, c command.Command, a Approved, ro RunOptions) (Ran, error) {
 	// A plan that was made without a state also fits a state that was created since and
 	// is still empty: apply.Check has verified that.
-	journal, err := a.store.Begin(a.Plan.ID, cmp.Or(a.Plan.Lineage, a.store.Snapshot().Lineage, a.lineage))
+	lineage := cmp.Or(a.Plan.Lineage, a.store.Snapshot().Lineage, a.lineage)
+	release, err := a.claim(ctx, c, lineage)
 	if err != nil {
 		return Ran{}, err
+	}
+	journal, err := a.store.Begin(a.Plan.ID, lineage)
+	if err != nil {
+		return Ran{}, errors.Join(err, release(false))
 	}
 	c.Records().Begin()
 	c.Records().Applies(a.Plan.ID, a.SignedBy)
 	c.Work.Events(events.Event{Level: events.Info, Message: "Applying", Body: events.ApplyStarted{Plan: a.Plan.ID}})
 	if err := a.Clients.Begin(journal, a.Plan); err != nil {
-		return Ran{}, errors.Join(err, journal.Finish(state.StatusError))
+		return Ran{}, errors.Join(err, journal.Finish(state.StatusError), release(false))
 	}
 	o := a.options
 	o.Parallelism, o.InWorkers = draft.ApplyLimits(ro.Parallelism, a.Place)
@@ -83,7 +89,7 @@ func Run(ctx context.Context, c command.Command, a Approved, ro RunOptions) (Ran
 	end := c.UI.Begin("Applying", toDo(a.Plan))
 	report, err := apply.Run(ctx, a.Plan, a.expanded.Applying(time.Now()), a.store.Snapshot(), journal, a.Clients, o)
 	end()
-	return Ran{a, report, journal, err}, nil
+	return Ran{a, report, journal, err, release}, nil
 }
 
 // Finish completes the journal and the report of a run. The report has all problems after that.
@@ -93,6 +99,7 @@ func (r Ran) Finish() *apply.Report {
 	}
 	r.report.Fail(without(r.err, r.report.Problems))
 	r.report.Fail(without(r.journal.Finish(state.Status(r.report.Status)), r.report.Problems))
+	r.report.Fail(without(r.release(r.err == nil && r.report.Whole()), r.report.Problems))
 	return r.report
 }
 

@@ -91,8 +91,104 @@ func directory(data string) string { return filepath.Join(data, "declared") }
 // Path returns the file of the record of a state.
 func Path(data, lineage string) string { return filepath.Join(directory(data), lineage) }
 
-// Others returns the records of the other states on the machine of a data directory, sorted by lineage.
-func Others(data, lineage string) ([]Record, error) {
+// Step is what a Request is for.
+type Step string
+
+// The steps.
+const (
+	// Read reads the records of other states.
+	Read Step = "read"
+	// Begin records what a state declares and what it destroys, before it acts: what it had declared before still counts.
+	// Nothing is recorded where that is in conflict with another state. Of two states that begin, the second sees the first.
+	Begin Step = "begin"
+	// End records what a state declares after it has acted: what it had declared before still counts.
+	End Step = "end"
+	// EndAll is End for a record of everything that the state declares on the machine.
+	EndAll Step = "end_all"
+)
+
+// Request is a record, and what to do with it.
+type Request struct {
+	Step   Step   `json:"step"`
+	Record Record `json:"record"` // its lineage is that of the state that asks
+}
+
+// Serve does what a request is for on the machine of a data directory. It returns the records of other states, sorted by
+// lineage.
+func Serve(ctx context.Context, data string, q Request) ([]Record, error) {
+	r := q.Record
+	if q.Step == Read {
+		return others(data, r.Lineage)
+	}
+	if r.Lineage == "" || strings.ContainsAny(r.Lineage, "/\x00") || r.Lineage[0] == '.' {
+		return nil, fmt.Errorf("the client's state has no lineage that names one: %q", r.Lineage)
+	}
+	if err := os.MkdirAll(directory(data), 0o700); err != nil {
+		return nil, err
+	}
+	lock, err := durable.WaitLock(ctx, filepath.Join(directory(data), ".lock"), true, "deployster")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = lock.Unlock() }() // the lock ends with the process anyway
+	list, err := others(data, r.Lineage)
+	if err != nil {
+		return nil, err
+	}
+	if c := r.Conflict(list); c != nil && (q.Step == Begin || c.Sets[0] != "") {
+		return list, nil
+	}
+	path := Path(data, r.Lineage)
+	before, err := read(path)
+	if err != nil {
+		return nil, err
+	}
+	if q.Step != EndAll {
+		r.Objects = slices.Concat(r.Objects, before.Objects)
+	}
+	if q.Step != Begin {
+		r.Purges = nil
+	}
+	r.Objects, r.Purges = sorted(r.Objects), sorted(r.Purges)
+	return list, write(path, r, before)
+}
+
+// Conflict is why a state may not act on a machine because of another one.
+type Conflict struct {
+	With Record
+	// Sets are the names of the overlapping sets, its own first; "" = it is about an object.
+	Sets [2]string
+	// Purges reports that the other state destroys an object that this one declares; else it is the other way.
+	Purges bool
+	Object Object
+}
+
+// Conflict returns why a state may not act because of others; nil = it may.
+func (r *Record) Conflict(others []Record) *Conflict {
+	for _, other := range others {
+		for _, mine := range r.Sets {
+			for _, theirs := range other.Sets {
+				if mine.Overlaps(theirs) {
+					return &Conflict{With: other, Sets: [2]string{mine.Name, theirs.Name}}
+				}
+			}
+		}
+		for _, o := range r.Purges {
+			if other.Has(o) {
+				return &Conflict{With: other, Object: o}
+			}
+		}
+		for _, o := range r.Objects {
+			if other.Destroys(o) {
+				return &Conflict{With: other, Object: o, Purges: true}
+			}
+		}
+	}
+	return nil
+}
+
+// others returns the records of the other states on the machine of a data directory.
+func others(data, lineage string) ([]Record, error) {
 	files, err := os.ReadDir(directory(data))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -114,55 +210,6 @@ func Others(data, lineage string) ([]Record, error) {
 		}
 	}
 	return list, nil
-}
-
-// Begin records what a state declares, and what it destroys, before it acts: what it had declared before still counts.
-// It returns the records of the other states; of two states that begin, the second sees the first.
-func Begin(ctx context.Context, data string, r Record) ([]Record, error) {
-	return under(ctx, data, r, func(before Record) Record {
-		r.Objects = slices.Concat(r.Objects, before.Objects)
-		return r
-	})
-}
-
-// End records what a state declares after it has acted. all reports that r has everything that the state declares there: else
-// what it had declared before still counts.
-func End(ctx context.Context, data string, r Record, all bool) error {
-	r.Purges = nil
-	_, err := under(ctx, data, r, func(before Record) Record {
-		if !all {
-			r.Objects = slices.Concat(r.Objects, before.Objects)
-		}
-		return r
-	})
-	return err
-}
-
-// under writes the record that next makes from the one before, and returns those of other states.
-func under(ctx context.Context, data string, r Record, next func(before Record) Record) ([]Record, error) {
-	if r.Lineage == "" || strings.ContainsAny(r.Lineage, "/\x00") || r.Lineage[0] == '.' {
-		return nil, fmt.Errorf("the client's state has no lineage that names one: %q", r.Lineage)
-	}
-	if err := os.MkdirAll(directory(data), 0o700); err != nil {
-		return nil, err
-	}
-	lock, err := durable.WaitLock(ctx, filepath.Join(directory(data), ".lock"), true, "deployster")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = lock.Unlock() }() // the lock ends with the process anyway
-	others, err := Others(data, r.Lineage)
-	if err != nil {
-		return nil, err
-	}
-	path := Path(data, r.Lineage)
-	before, err := read(path)
-	if err != nil {
-		return nil, err
-	}
-	now := next(before)
-	now.Objects, now.Purges = sorted(now.Objects), sorted(now.Purges)
-	return others, write(path, now, before)
 }
 
 // write writes a record, if it differs from the one before. A state that has declared nothing has none.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"deployster/internal/runtime/claims"
 	"deployster/internal/runtime/remote/frame"
 	"deployster/internal/runtime/runner"
 )
@@ -100,6 +101,12 @@ func (c *Client) Look(ctx context.Context, plugs []Plug) ([]Seen, error) {
 		err = fmt.Errorf("the host reported %d plugs instead of %d", len(a.Seen), len(plugs))
 	}
 	return a.Seen, err
+}
+
+// Claim does what a request is for on the host, and returns what other states have declared there.
+func (c *Client) Claim(ctx context.Context, q claims.Request) ([]claims.Record, error) {
+	a, err := c.ask(ctx, kindClaim, q, watchers{})
+	return a.Claims, err
 }
 
 // ask makes a call whose only reply is an answer.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"deployster/internal/runtime/claims"
 	"deployster/internal/runtime/remote/frame"
 	"deployster/internal/runtime/runner"
 	"deployster/protocol"
@@ -38,6 +39,7 @@ const (
 	kindSignal   frame.Kind = 22 // client: one byte, the signal for a launched program
 	kindWaiting  frame.Kind = 23 // host: waiting: why a run has not begun yet
 	kindInspect  frame.Kind = 24 // client: Inspection
+	kindClaim    frame.Kind = 25 // client: what its state declares; kindDone has what other states have declared
 )
 
 // Hello is the client's description of itself.
@@ -104,6 +106,7 @@ type answer struct {
 	Outcome *runner.Outcome `json:"outcome,omitempty"`
 	Seen    []Seen          `json:"seen,omitempty"`
 	Found   *Found          `json:"found,omitempty"`
+	Claims  []claims.Record `json:"claims,omitempty"`
 }
 
 // Files names files of an artifact, which the client can send as a tar archive.

@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"deployster/internal/runtime/claims"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/runnertest"
 	"deployster/protocol"
@@ -74,6 +75,8 @@ func (p *place) Bring(_ context.Context, f Files, archive io.Reader) error {
 	p.received, p.files = got, f
 	return err
 }
+
+func (p *place) Claim(context.Context, claims.Request) ([]claims.Record, error) { return nil, nil }
 
 func (p *place) Look(_ context.Context, plugs []Plug) []Seen {
 	var seen []Seen

@@ -8,6 +8,7 @@ import (
 	"io"
 	"sync"
 
+	"deployster/internal/runtime/claims"
 	"deployster/internal/runtime/remote/frame"
 	"deployster/internal/runtime/runner"
 )
@@ -31,6 +32,8 @@ type Place interface {
 	Bring(ctx context.Context, f Files, archive io.Reader) error
 	// Look returns where plugs lead.
 	Look(ctx context.Context, plugs []Plug) []Seen
+	// Claim does what a request is for, and returns what other states have declared.
+	Claim(ctx context.Context, q claims.Request) ([]claims.Record, error)
 }
 
 // Serve lets the client at the other end of the stream run images at a place. It
@@ -89,7 +92,8 @@ func (s *server) handle(ctx context.Context, m frame.Message) error {
 		return s.greet(ctx, m)
 	}
 	switch m.Kind {
-	case kindRun, kindAdopt, kindIsOpen, kindDiscard, kindResolve, kindShip, kindBring, kindLook, kindLaunch, kindInspect:
+	case kindRun, kindAdopt, kindIsOpen, kindDiscard, kindResolve, kindShip, kindBring, kindLook, kindLaunch, kindInspect,
+		kindClaim:
 		return s.begin(ctx, m)
 	}
 	s.mu.Lock()
@@ -230,6 +234,15 @@ func (s *server) serves(ctx context.Context, call *served, m frame.Message) (fun
 			return nil, err
 		}
 		return func() any { return inspect(ctx, s.at, i) }, nil
+	case kindClaim:
+		q, err := decode[claims.Request](m)
+		if err != nil {
+			return nil, err
+		}
+		return func() any {
+			others, err := s.at.Claim(ctx, q)
+			return answer{Claims: others, Error: encodeError(err)}
+		}, nil
 	default:
 		return func() any { return s.answer(ctx, m) }, nil
 	}

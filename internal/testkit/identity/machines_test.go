@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"deployster/internal/runtime/claims"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/imagestore"
@@ -54,7 +55,9 @@ func (*machine) Look(_ context.Context, plugs []remote.Plug) []remote.Seen {
 
 // Receive implements remote.Place.
 func (*machine) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error { return nil }
-func (*machine) Bring(context.Context, remote.Files, io.Reader) error                    { return nil }
+func (*machine) Claim(context.Context, claims.Request) ([]claims.Record, error)          { return nil, nil }
+
+func (*machine) Bring(context.Context, remote.Files, io.Reader) error { return nil }
 
 // dial reaches the machine that answers at the address of a host.
 func (l *lab) dial(ctx context.Context, h runner.Host, as remote.Hello) (*remote.Client, error) {

@@ -15,6 +15,7 @@ import (
 	"deployster/internal/app"
 	"deployster/internal/app/approval"
 	"deployster/internal/app/workspace"
+	"deployster/internal/runtime/claims"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/imagestore"
@@ -96,7 +97,9 @@ func (*farEnd) Look(_ context.Context, plugs []remote.Plug) []remote.Seen {
 	return make([]remote.Seen, len(plugs))
 }
 func (*farEnd) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error { return nil }
-func (*farEnd) Bring(context.Context, remote.Files, io.Reader) error                    { return nil }
+func (*farEnd) Claim(context.Context, claims.Request) ([]claims.Record, error)          { return nil, nil }
+
+func (*farEnd) Bring(context.Context, remote.Files, io.Reader) error { return nil }
 
 // dial reaches a host.
 func (f *fleet) dial(ctx context.Context, h runner.Host, as remote.Hello) (*remote.Client, error) {

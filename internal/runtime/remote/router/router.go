@@ -44,6 +44,8 @@ type Images interface {
 type Options struct {
 	Local  Runtime
 	Images Images
+	// DataDir keeps what states have declared on this machine; "" = that is not kept.
+	DataDir string
 	// Dial reaches a host.
 	Dial func(ctx context.Context, h runner.Host) (*remote.Client, error)
 	// MayHaveMachine returns why an image may not have a host as a whole; nil = all may.

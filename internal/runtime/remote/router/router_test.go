@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/claims"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/runnertest"
@@ -71,6 +72,8 @@ func newMachine(id string) *machine {
 	return &machine{Runtime: runnertest.Runtime{Fake: f}, id: id, boot: "b", actions: map[string]*begun{}, shipped: map[string]int{},
 		files: map[string]int64{}}
 }
+
+func (m *machine) Claim(context.Context, claims.Request) ([]claims.Record, error) { return nil, nil }
 
 func (m *machine) Enter(context.Context, remote.Hello) (remote.Welcome, error) {
 	return remote.Welcome{Boot: m.boot, Facts: protocol.HostFacts{Machine: m.id}}, nil

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"deployster/internal/runtime/claims"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/runnertest"
@@ -56,7 +57,8 @@ type place struct{ runnertest.Runtime }
 func (place) Enter(context.Context, remote.Hello) (remote.Welcome, error) {
 	return remote.Welcome{Facts: protocol.HostFacts{Machine: os.Getenv("DEPLOYSTER_DATA_DIR")}}, nil
 }
-func (place) Acts(context.Context, remote.Hello) error { return nil }
+func (place) Claim(context.Context, claims.Request) ([]claims.Record, error) { return nil, nil }
+func (place) Acts(context.Context, remote.Hello) error                       { return nil }
 func (place) Look(context.Context, []remote.Plug) []remote.Seen {
 	return nil
 }
