@@ -203,7 +203,9 @@ func (s *set) readClaims(ctx context.Context) {
 	}
 	for _, r := range s.others {
 		for _, other := range r.Sets {
-			s.refuseOverlap(other, fmt.Sprintf("the state %s (lineage %s) has exclusive.%s there", r.State, r.Lineage, other.Name))
+			s.refuseOverlap(other, fmt.Sprintf("the state %s (lineage %s) has exclusive.%s there. If that state is lost, remove the file "+
+				"declared/%s in the data directory there", diag.Visible(r.State), diag.Visible(r.Lineage), diag.Visible(other.Name),
+				diag.Visible(r.Lineage)))
 		}
 	}
 }

@@ -92,14 +92,15 @@ func conflict(c *exclusive.Claim, others []claims.Record) error {
 		where = "host." + c.Host.Name
 	}
 	with := fmt.Sprintf("the state %s (lineage %s)", diag.Visible(found.With.State), diag.Visible(found.With.Lineage))
+	gone := fmt.Sprintf("If that state is lost, remove the file declared/%s in the data directory there.", diag.Visible(found.With.Lineage))
 	switch {
 	case found.Sets[0] != "":
 		return diag.Errorf("Exclusive sets that overlap", "On %s %s has exclusive.%s, which may list what exclusive.%s lists. One of the two "+
-			"would destroy what the other keeps. Nothing was changed. Remove one of the blocks, or narrow both.", where, with,
-			diag.Visible(found.Sets[1]), found.Sets[0])
+			"would destroy what the other keeps. Nothing was changed. Remove one of the blocks, or narrow both. %s", where, with,
+			diag.Visible(found.Sets[1]), found.Sets[0], gone)
 	case found.Purges:
 		return diag.Errorf("An exclusive set destroys it now", "On %s %s destroys the object of %s now, or was interrupted in that. Nothing was "+
-			"changed. Apply again when that has ended.", where, with, c.Name(found.Object))
+			"changed. Apply again when that has ended. %s", where, with, c.Name(found.Object), gone)
 	}
 	return fresh.Stale("another state has declared what it purges", fmt.Sprintf("On %s %s has declared the object of %s. Nothing was changed. "+
 		"Plan again: it is kept.", where, with, c.Name(found.Object)))

@@ -65,13 +65,13 @@ func Run(ctx context.Context, c command.Command, a Approved, ro RunOptions) (Ran
 	// A plan that was made without a state also fits a state that was created since and
 	// is still empty: apply.Check has verified that.
 	lineage := cmp.Or(a.Plan.Lineage, a.store.Snapshot().Lineage, a.lineage)
-	release, err := a.claim(ctx, c, lineage)
+	journal, err := a.store.Begin(a.Plan.ID, lineage)
 	if err != nil {
 		return Ran{}, err
 	}
-	journal, err := a.store.Begin(a.Plan.ID, lineage)
+	release, err := a.claim(ctx, c, lineage)
 	if err != nil {
-		return Ran{}, errors.Join(err, release(false))
+		return Ran{}, errors.Join(err, journal.Finish(state.StatusError))
 	}
 	c.Records().Begin()
 	c.Records().Applies(a.Plan.ID, a.SignedBy)
