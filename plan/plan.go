@@ -92,6 +92,9 @@ type Selection = subject.Selection
 // Exclusive is what a plan found about one exclusive block.
 type Exclusive = exclusive.Set
 
+// ExclusiveItem is an object of a set.
+type ExclusiveItem = exclusive.Item
+
 // Edge reports that To waits for From.
 type Edge = order.Edge
 
