@@ -72,8 +72,7 @@ func (s *set) heldBy(why *reason.Reason) {
 
 // holds returns why nothing is destroyed because of a resource or an entry; "" = it does not matter.
 func (s *set) holds(m member) reason.Code {
-	unsettled := s.session.Subject.Prior.Unsettled[m.addr]
-	if len(unsettled.Open()) > 0 {
+	if len(s.session.Subject.Prior.Unsettled[m.addr].Open()) > 0 {
 		return reason.HeldRunning
 	}
 	if m.step == nil {
