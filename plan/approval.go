@@ -17,7 +17,8 @@ func (p *Plan) Kinds() map[Change][]string {
 		switch {
 		case kind == Valid && step.MayChange:
 			kind = Update
-		case kind == Destroy && step.Exclusive != "", kind == Deferred && step.ReadOnly, kind == Valid || kind == Record || kind == Left || kind == ReadFailed:
+		case kind == Destroy && step.Exclusive != "", kind == Deferred && step.ReadOnly,
+			kind == Valid || kind == Record || kind == Left || kind == ReadFailed:
 			continue
 		}
 		kinds[kind] = append(kinds[kind], addr)

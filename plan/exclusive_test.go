@@ -89,7 +89,7 @@ func (j *jobs) State(_ context.Context, t typeclient.Target, _ protocol.Type, in
 // setCase is a plan of a set, and what becomes of the objects.
 type setCase struct {
 	manifest string
-	jobs     jobs
+	jobs     *jobs
 	prior    map[string]state.Entry
 	dirty    map[string]actions.Unsettled
 	chosen   Selection
@@ -125,57 +125,57 @@ func setCases() map[string]setCase {
 	on := func(host string) string { return "  host = host." + host + "\n" }
 	onHost := strings.Replace(set, "  keep", "  host = host.a\n  keep", 1)
 	return map[string]setCase{
-		"what is neither declared nor kept is purged": {manifest: set + declare("a", ""), jobs: jobs{list: []string{"a", "b", "system", "ex", "exx"}},
+		"what is neither declared nor kept is purged": {manifest: set + declare("a", ""), jobs: &jobs{list: []string{"a", "b", "system", "ex", "exx"}},
 			chosen: whole, purge: "b exx", kept: "ex:kept_by_name system:kept_by_name"},
-		"no approval":      {manifest: set, jobs: jobs{list: []string{"b"}}, undone: "b"},
-		"a listed twice":   {manifest: set, jobs: jobs{list: []string{"b", "b"}}, chosen: whole, purge: "b"},
-		"a is undeclared":  {manifest: set, jobs: jobs{list: []string{"a"}}, prior: map[string]state.Entry{"a": entryOf("a")}, chosen: whole},
-		"a is forgotten":   {manifest: set + "removed {\n  from = resource.a\n  lifecycle { destroy = false }\n}\n", jobs: jobs{list: []string{"a"}}, prior: map[string]state.Entry{"a": entryOf("a")}, chosen: whole, kept: "a:kept_recorded"},
-		"of another state": {manifest: set, jobs: jobs{list: []string{"b", "c"}}, chosen: whole, claims: []claims.Record{{Objects: []claims.Object{claims.ObjectOf("job", "b")}}}, purge: "c", kept: "b:kept_by_state"},
-		"unread":           {manifest: set, jobs: jobs{list: []string{"b", "c"}, broken: map[string]bool{"b": true}}, chosen: whole, purge: "c", kept: "b:kept_unread"},
-		"on another host":  {manifest: hostA + onHost + declare("b", on("b")), jobs: jobs{list: []string{"b"}}, chosen: whole, purge: "b"},
-		"on this host":     {manifest: hostA + onHost + declare("b", on("a")), jobs: jobs{list: []string{"b"}}, chosen: whole},
+		"no approval":      {manifest: set, jobs: &jobs{list: []string{"b"}}, undone: "b"},
+		"a listed twice":   {manifest: set, jobs: &jobs{list: []string{"b", "b"}}, chosen: whole, purge: "b"},
+		"a is undeclared":  {manifest: set, jobs: &jobs{list: []string{"a"}}, prior: map[string]state.Entry{"a": entryOf("a")}, chosen: whole},
+		"a is forgotten":   {manifest: set + "removed {\n  from = resource.a\n  lifecycle { destroy = false }\n}\n", jobs: &jobs{list: []string{"a"}}, prior: map[string]state.Entry{"a": entryOf("a")}, chosen: whole, kept: "a:kept_recorded"},
+		"of another state": {manifest: set, jobs: &jobs{list: []string{"b", "c"}}, chosen: whole, claims: []claims.Record{{Objects: []claims.Object{claims.ObjectOf("job", "b")}}}, purge: "c", kept: "b:kept_by_state"},
+		"unread":           {manifest: set, jobs: &jobs{list: []string{"b", "c"}, broken: map[string]bool{"b": true}}, chosen: whole, purge: "c", kept: "b:kept_unread"},
+		"on another host":  {manifest: hostA + onHost + declare("b", on("b")), jobs: &jobs{list: []string{"b"}}, chosen: whole, purge: "b"},
+		"on this host":     {manifest: hostA + onHost + declare("b", on("a")), jobs: &jobs{list: []string{"b"}}, chosen: whole},
 
-		"a target":        {manifest: set + declare("a", ""), jobs: jobs{list: []string{"a", "b"}}, chosen: Selection{Purge: true, Targets: []string{"a"}}, undone: "b", held: "held_part"},
-		"an exclusion":    {manifest: set + declare("a", "") + declare("c", ""), jobs: jobs{list: []string{"a", "b"}}, chosen: Selection{Purge: true, Excludes: []string{"a"}}, undone: "b", held: "held_left_out held_part"},
-		"some files":      {manifest: set + declare("a", "") + declare("c", ""), jobs: jobs{list: []string{"a", "b"}}, chosen: Selection{Purge: true, Only: []string{"c"}}, undone: "b", held: "held_left_out held_part"},
-		"recorded states": {manifest: set + declare("a", ""), jobs: jobs{list: []string{"a", "b"}}, chosen: Selection{Purge: true, NoRefresh: true}, undone: "b", held: "held_unread"},
-		"only recording":  {manifest: set, jobs: jobs{list: []string{"b"}}, chosen: Selection{Purge: true, RefreshOnly: true}},
-		"a host down": {manifest: hostA + set + declare("a", on("a")) + declare("c", ""), jobs: jobs{list: []string{"b", "c"}},
+		"a target":        {manifest: set + declare("a", ""), jobs: &jobs{list: []string{"a", "b"}}, chosen: Selection{Purge: true, Targets: []string{"a"}}, undone: "b", held: "held_part"},
+		"an exclusion":    {manifest: set + declare("a", "") + declare("c", ""), jobs: &jobs{list: []string{"a", "b"}}, chosen: Selection{Purge: true, Excludes: []string{"a"}}, undone: "b", held: "held_left_out held_part"},
+		"some files":      {manifest: set + declare("a", "") + declare("c", ""), jobs: &jobs{list: []string{"a", "b"}}, chosen: Selection{Purge: true, Only: []string{"c"}}, undone: "b", held: "held_left_out held_part"},
+		"recorded states": {manifest: set + declare("a", ""), jobs: &jobs{list: []string{"a", "b"}}, chosen: Selection{Purge: true, NoRefresh: true}, undone: "b", held: "held_unread"},
+		"only recording":  {manifest: set, jobs: &jobs{list: []string{"b"}}, chosen: Selection{Purge: true, RefreshOnly: true}},
+		"a host down": {manifest: hostA + set + declare("a", on("a")) + declare("c", ""), jobs: &jobs{list: []string{"b", "c"}},
 			hosts:  map[string]router.Pin{"a": {Unreachable: "it is down"}},
 			chosen: Selection{Purge: true, Unreached: map[string]*reason.Reason{"a": reason.New(reason.HostUnreachable, "a", "x")}}, purge: "b"},
-		"a left out here": {manifest: set + declare("a", "") + declare("c", ""), jobs: jobs{list: []string{"b", "c"}},
+		"a left out here": {manifest: set + declare("a", "") + declare("c", ""), jobs: &jobs{list: []string{"b", "c"}},
 			chosen: Selection{Purge: true, Unreached: map[string]*reason.Reason{"a": reason.New(reason.MayRun)}}, undone: "b", held: "held_left_out"},
-		"the host down": {manifest: hostA + onHost, jobs: jobs{list: []string{"b"}}, hosts: map[string]router.Pin{"a": {Unreachable: "it is down"}},
+		"the host down": {manifest: hostA + onHost, jobs: &jobs{list: []string{"b"}}, hosts: map[string]router.Pin{"a": {Unreachable: "it is down"}},
 			chosen: whole, held: "host_unreachable"},
 		"deferred": {manifest: set + "resource \"new\" { type = \"id\" }\nresource \"a\" {\n  type = \"job\"\n  config = { name = \"a\", with = resource.new.state.name }\n}\n",
-			jobs: jobs{list: []string{"a", "b"}}, chosen: whole, undone: "b", held: "dependency_deferred"},
+			jobs: &jobs{list: []string{"a", "b"}}, chosen: whole, undone: "b", held: "dependency_deferred"},
 		"of unknown identity": {manifest: set + "resource \"new\" { type = \"id\" }\nresource \"a\" {\n  type = \"job\"\n  config = { name = resource.new.state.name }\n}\n",
-			jobs: jobs{list: []string{"b"}}, chosen: whole, undone: "b", held: "held_unnamed"},
+			jobs: &jobs{list: []string{"b"}}, chosen: whole, undone: "b", held: "held_unnamed"},
 		"with unknown instances": {manifest: set + "resource \"new\" { type = \"id\" }\nresource \"more\" {\n  for_each = toset([resource.new.state.name])\n  type = \"job\"\n  config = { name = each.key }\n}\n",
-			jobs: jobs{list: []string{"b"}}, chosen: whole, wrong: "Instances that cannot be known yet"},
+			jobs: &jobs{list: []string{"b"}}, chosen: whole, wrong: "Instances that cannot be known yet"},
 		"it may change": {manifest: set + "resource \"changes\" { type = \"id\" }\n" + declare("a", "  depends_on = [resource.changes]\n"),
-			jobs: jobs{list: []string{"a", "b"}}, chosen: whole, undone: "b", held: "dependency_may_change"},
-		"it may still run": {manifest: set + declare("a", ""), jobs: jobs{list: []string{"a", "b"}}, prior: map[string]state.Entry{"a": entryOf("a")},
+			jobs: &jobs{list: []string{"a", "b"}}, chosen: whole, undone: "b", held: "dependency_may_change"},
+		"it may still run": {manifest: set + declare("a", ""), jobs: &jobs{list: []string{"a", "b"}}, prior: map[string]state.Entry{"a": entryOf("a")},
 			dirty: map[string]actions.Unsettled{"a": {Plan: "p", Held: true, Actions: []actions.Attempt{{Action: "act", Key: "k", Started: time.Unix(1, 0)}}}}, chosen: whole, undone: "b", held: "held_running"},
-		"a list that fails":      {manifest: set, jobs: jobs{list: []string{"b"}, failing: errors.New("no list")}, chosen: whole, held: "not_listed"},
-		"a list without names":   {manifest: set, jobs: jobs{list: []string{"", "b"}}, chosen: whole, undone: "b", held: "lists_unnamed"},
-		"claims that are unread": {manifest: set, jobs: jobs{list: []string{"b"}}, chosen: whole, lost: errors.New("lost"), undone: "b", held: "no_claims"},
+		"a list that fails":      {manifest: set, jobs: &jobs{list: []string{"b"}, failing: errors.New("no list")}, chosen: whole, held: "not_listed"},
+		"a list without names":   {manifest: set, jobs: &jobs{list: []string{"", "b"}}, chosen: whole, undone: "b", held: "lists_unnamed"},
+		"claims that are unread": {manifest: set, jobs: &jobs{list: []string{"b"}}, chosen: whole, lost: errors.New("lost"), undone: "b", held: "no_claims"},
 
-		"it cannot list":           {manifest: set, jobs: jobs{mute: true}, wrong: "A type without exclusive sets"},
-		"it cannot remove":         {manifest: set, jobs: jobs{stays: true}, wrong: "A type without exclusive sets"},
-		"its memory names objects": {manifest: set, jobs: jobs{memory: true}, wrong: "A type without exclusive sets"},
-		"two sets":                 {manifest: set + strings.Replace(set, `"jobs"`, `"more"`, 1), jobs: jobs{list: []string{"b"}}, wrong: "Exclusive sets that overlap"},
-		"a set of another state": {manifest: set, jobs: jobs{list: []string{"b"}}, claims: []claims.Record{{Sets: []claims.Set{{Name: "x", Kind: "job"}}}},
+		"it cannot list":           {manifest: set, jobs: &jobs{mute: true}, wrong: "A type without exclusive sets"},
+		"it cannot remove":         {manifest: set, jobs: &jobs{stays: true}, wrong: "A type without exclusive sets"},
+		"its memory names objects": {manifest: set, jobs: &jobs{memory: true}, wrong: "A type without exclusive sets"},
+		"two sets":                 {manifest: set + strings.Replace(set, `"jobs"`, `"more"`, 1), jobs: &jobs{list: []string{"b"}}, wrong: "Exclusive sets that overlap"},
+		"a set of another state": {manifest: set, jobs: &jobs{list: []string{"b"}}, claims: []claims.Record{{Sets: []claims.Set{{Name: "x", Kind: "job"}}}},
 			wrong: "Exclusive sets that overlap"},
-		"a narrow set of another state": {manifest: strings.Replace(set, "  keep", "  config = { prefix = \"b\" }\n  keep", 1), jobs: jobs{list: []string{"b"}},
+		"a narrow set of another state": {manifest: strings.Replace(set, "  keep", "  config = { prefix = \"b\" }\n  keep", 1), jobs: &jobs{list: []string{"b"}},
 			claims: []claims.Record{{Sets: []claims.Set{{Name: "x", Kind: "job", Within: claims.Within{Prefix: "a"}}}}}, chosen: whole, purge: "b"},
 
-		"begun, and approved":      {manifest: set, jobs: jobs{list: []string{"b"}}, prior: map[string]state.Entry{`exclusive.jobs["b"]`: begunEntry("b")}, chosen: whole, purge: "b"},
-		"begun, and not approved":  {manifest: set, jobs: jobs{list: []string{"b"}}, prior: map[string]state.Entry{`exclusive.jobs["b"]`: begunEntry("b")}, undone: "b"},
-		"begun, and kept now":      {manifest: set, jobs: jobs{list: []string{"ex"}}, prior: map[string]state.Entry{`exclusive.jobs["ex"]`: begunEntry("ex")}, chosen: whole, kept: "ex:kept_by_name"},
-		"begun, and declared now":  {manifest: set + declare("b", ""), jobs: jobs{list: []string{"b"}}, prior: map[string]state.Entry{`exclusive.jobs["b"]`: begunEntry("b")}, chosen: whole},
-		"begun, and without a set": {manifest: declare("c", ""), jobs: jobs{list: []string{"b"}}, prior: map[string]state.Entry{`exclusive.jobs["b"]`: begunEntry("b")}, chosen: whole},
+		"begun, and approved":      {manifest: set, jobs: &jobs{list: []string{"b"}}, prior: map[string]state.Entry{`exclusive.jobs["b"]`: begunEntry("b")}, chosen: whole, purge: "b"},
+		"begun, and not approved":  {manifest: set, jobs: &jobs{list: []string{"b"}}, prior: map[string]state.Entry{`exclusive.jobs["b"]`: begunEntry("b")}, undone: "b"},
+		"begun, and kept now":      {manifest: set, jobs: &jobs{list: []string{"ex"}}, prior: map[string]state.Entry{`exclusive.jobs["ex"]`: begunEntry("ex")}, chosen: whole, kept: "ex:kept_by_name"},
+		"begun, and declared now":  {manifest: set + declare("b", ""), jobs: &jobs{list: []string{"b"}}, prior: map[string]state.Entry{`exclusive.jobs["b"]`: begunEntry("b")}, chosen: whole},
+		"begun, and without a set": {manifest: declare("c", ""), jobs: &jobs{list: []string{"b"}}, prior: map[string]state.Entry{`exclusive.jobs["b"]`: begunEntry("b")}, chosen: whole},
 	}
 }
 
@@ -252,7 +252,7 @@ func (c *setCase) build(t *testing.T) (*Plan, diag.Diagnostics) {
 		t.Fatal(diags)
 	}
 	prior := state.Snapshot{Resources: c.prior, Unsettled: c.dirty}
-	return Build(t.Context(), m, prior, &c.jobs, Options{Parallelism: 8, Selection: c.chosen, Hosts: c.hosts,
+	return Build(t.Context(), m, prior, c.jobs, Options{Parallelism: 8, Selection: c.chosen, Hosts: c.hosts,
 		Claims: func(context.Context, *runner.Host) ([]claims.Record, error) { return c.claims, c.lost }})
 }
 
@@ -260,7 +260,7 @@ func (c *setCase) build(t *testing.T) (*Plan, diag.Diagnostics) {
 func TestExclusive_PurgesLast(t *testing.T) {
 	t.Parallel()
 	c := setCase{manifest: hostA + set + declare("a", "") + declare("new", "") + declare("far", "  host = host.a\n") + "resource \"made\" { type = \"id\" }\n",
-		jobs: jobs{list: []string{"a", "b", "c"}}, chosen: Selection{Purge: true}, prior: map[string]state.Entry{"c": entryOf("c")}}
+		jobs: &jobs{list: []string{"a", "b", "c"}}, chosen: Selection{Purge: true}, prior: map[string]state.Entry{"c": entryOf("c")}}
 	p, diags := c.build(t)
 	if p == nil || len(p.Barriers) == 0 {
 		t.Fatal(diags)

@@ -26,8 +26,8 @@ func planCommand(e Env) *cli.Command {
 				Usage: "write resource blocks for what exists, as its types list it, to the new manifest `FILE`; the plan adopts them"},
 			&cli.StringFlag{Name: "sign-key", Usage: "sign the saved plan with the ed25519 key in `FILE`"},
 			&cli.BoolFlag{Name: "any-state", Usage: "the signed plan may begin any state, not only the one here that does not exist yet"},
-			&cli.StringFlag{Name: "approve", Usage: "the `KINDS` that change what is planned. other-path: also replace what differs only in " +
-				"a plug's path. purge: also destroy what exclusive sets list, and what is neither declared nor kept"},
+			&cli.StringFlag{Name: "approve", Usage: "the `KINDS` that change what is planned. other-path: also replace what differs " +
+				"only in a plug's path. purge: also destroy what exclusive sets list, and what is neither declared nor kept"},
 			&cli.BoolFlag{Name: "lock", Value: true, Usage: "take no lock of the state file: plan also while an apply runs"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 when there are changes"},
 			parallelismFlag(), hosts.UnreachableFlag(), hosts.AtOnceFlag(), inputFlag(), compactFlag(), explainFlag(),

@@ -131,7 +131,8 @@ func approvalFlags() []cli.Flag {
 		&cli.StringFlag{Name: "confirm", Usage: "`WHEN` to prompt: once, for each resource, or for each action (default: once)"},
 		&cli.StringFlag{Name: "approve", Usage: "approve these `KINDS` of change without a prompt, such as create,update. drift: " +
 			"what restores the recorded state. other-path: removals through a path that is not the configured one. " +
-			"purge: objects of exclusive sets that are neither declared nor kept. whole-machine: images that get a machine for the first time"},
+			"purge: objects of exclusive sets that are neither declared nor kept. " +
+			"whole-machine: images that get a machine for the first time"},
 		&cli.StringFlag{Name: "deferred", Usage: "`MODE` for changes that the plan could not predict: apply, ask, or stop. " +
 			"Default: that of -approve for the kind deferred; apply for a saved plan; else prompt on a terminal, but not for " +
 			"objects that are created as planned"},

@@ -26,7 +26,8 @@ func (c *Claim) Name(o claims.Object) string { return c.names[o] }
 
 // Claims returns what the state of a plan declares on each machine: the objects of types that can list what exists, its
 // sets, and what it destroys of them. A machine whose address is not known yet has none.
-func Claims(steps map[string]*change.Step, sets []Set, hosts func(name string) *runner.Host, schemas typeschema.Reader, dir string) []*Claim {
+func Claims(steps map[string]*change.Step, sets []Set, hosts func(name string) *runner.Host,
+	schemas typeschema.Reader, dir string) []*Claim {
 	all := map[string]*Claim{}
 	of := func(h *runner.Host) *Claim {
 		key := ""

@@ -45,7 +45,7 @@ func Find(ctx context.Context, x *query.Session, d Decided) Found {
 	}
 	for i, name := range slices.Sorted(maps.Keys(sets)) {
 		s := sets[name]
-		s.hold(ctx)
+		s.hold()
 		s.list(ctx)
 		steps := s.steps(ctx)
 		maps.Copy(f.Steps, steps)
@@ -112,8 +112,8 @@ func (s *set) report(summary, format string, args ...any) {
 // describe queries the type. It reports what such a type cannot be used for.
 func (s *set) describe(ctx context.Context) bool {
 	b := s.block
-	s.resource = &config.Resource{Address: config.ExclusivePrefix + s.Name, TypeRef: b.Image, Settings: b.Settings, Pull: b.Pull, Verify: b.Verify,
-		Range: b.Range}
+	s.resource = &config.Resource{Address: config.ExclusivePrefix + s.Name, TypeRef: b.Image, Settings: b.Settings, Pull: b.Pull,
+		Verify: b.Verify, Range: b.Range}
 	s.target = typeclient.Target{Address: s.resource.Address, Reference: b.Image, Settings: b.Settings, Pull: b.Pull, Verify: b.Verify,
 		StateTimeout: b.Timeouts.State, ActionTimeout: b.Timeouts.Action, Sensitive: b.Config.Sensitive}
 	var err error

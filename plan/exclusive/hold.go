@@ -1,7 +1,6 @@
 package exclusive
 
 import (
-	"context"
 	"maps"
 	"slices"
 
@@ -23,7 +22,7 @@ type member struct {
 }
 
 // hold finds the resources of the type on the host, and why nothing is destroyed because of them.
-func (s *set) hold(context.Context) {
+func (s *set) hold() {
 	selection := s.session.Subject.Selection
 	if s.session.Subject.Partial() && len(selection.Targets)+len(selection.Excludes)+len(selection.Only) > 0 {
 		s.heldBy(reason.New(reason.HeldPart))
@@ -132,7 +131,8 @@ func (s *set) declared(r *config.Resource) match.Object {
 		return objects.Declared(s.session.Prober, r.TypeRef, ty, resolved.Value, r.Settings,
 			runner.MountsIn(s.session.Workdir, s.session.Types.Mounts(r.Address)))
 	}
-	return objects.Declared(s.session.Prober, step.Type, step.Init, step.Config, step.Settings, runner.MountsIn(s.session.Workdir, step.Mounts))
+	return objects.Declared(s.session.Prober, step.Type, step.Init, step.Config, step.Settings,
+		runner.MountsIn(s.session.Workdir, step.Mounts))
 }
 
 // objectOf describes an object of the set with a config.

@@ -1,6 +1,7 @@
 package exclusive
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,31 @@ func (s Set) Map(change func(string) string) Set {
 	}
 	s.Held = held
 	return s
+}
+
+// Text returns a text about sets, with each in a paragraph; all names objects without a limit.
+func Text(sets []Set, all bool) string {
+	var b strings.Builder
+	most := 10
+	if all {
+		most = math.MaxInt
+	}
+	for i := range sets {
+		s, mark := &sets[i], " "
+		if len(s.Undone)+len(s.Held) > 0 {
+			mark = "!"
+		} else if len(s.Purge) > 0 {
+			mark = "-"
+		}
+		b.WriteString(mark + " " + s.Head() + "\n")
+		for _, line := range s.Lines(most) {
+			b.WriteString("    " + line + "\n")
+		}
+	}
+	if len(sets) > 0 {
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // Head returns a line about a set: what it is of, and what becomes of its objects in numbers.

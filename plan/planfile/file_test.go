@@ -12,6 +12,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/claims"
 	"deployster/internal/runtime/remote/router"
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
@@ -51,10 +52,13 @@ func samplePlan() *plan.Plan {
 			"svc": {Type: "acme/file:1", Reason: reason.New(reason.Failed, "later"), Config: json.RawMessage(`{"ip":{"$unknown":"resource.conf.state.ip"}}`),
 				Unknown: map[string]string{"/ip": "resource.conf.state.ip"}, ReadOnly: true, Part: &change.Deferred{}},
 		},
-		Outputs:   map[string]plan.Output{"o": {Value: json.RawMessage(`"x"`), Sensitive: true, Changed: true, Removed: true}},
-		Summary:   plan.Summary{Update: 1, Deferred: 1, Move: 1},
-		Checks:    []config.CheckResult{{Name: "c", Status: config.CheckFail, Messages: []string{"m"}}},
-		Moves:     []moves.Move{{From: "old", To: "conf"}},
+		Outputs: map[string]plan.Output{"o": {Value: json.RawMessage(`"x"`), Sensitive: true, Changed: true, Removed: true}},
+		Summary: plan.Summary{Update: 1, Deferred: 1, Move: 1},
+		Checks:  []config.CheckResult{{Name: "c", Status: config.CheckFail, Messages: []string{"m"}}},
+		Moves:   []moves.Move{{From: "old", To: "conf"}},
+		Exclusive: []plan.Exclusive{{Name: "jobs", Type: "acme/job:1", Host: "db", Kind: "job", Within: claims.Within{Directory: "/d", Prefix: "p"}, Declared: 1,
+			Purge: []plan.ExclusiveItem{{Identity: "a"}}, Undone: []plan.ExclusiveItem{{Identity: "b"}},
+			Kept: []plan.ExclusiveItem{{Identity: "c", Why: reason.New(reason.KeptByName)}}, Held: []*reason.Reason{reason.New(reason.HeldPart)}}},
 		Selection: plan.Selection{Targets: []string{"svc"}, Excludes: []string{"x"}, Replace: []string{"conf"}, NoRefresh: true, RefreshOnly: true}, LeftOut: []string{"x"}, Unreached: map[string]*reason.Reason{"x": reason.New(reason.DependencyLeft, "y")},
 		Instances: map[string]config.Instances{"node": {Keys: []string{"a/b", "ü"}}, "module.web": {Count: &two}},
 		Artifacts: map[string]artifacts.Pin{"site": samplePin()},

@@ -111,8 +111,9 @@ func OfPlan(kinds *string) (other, purges bool, err error) {
 		case purge:
 			purges = true
 		default:
-			return false, false, diag.Errorf("Invalid flag value", "-approve=%s has no meaning for a plan, which changes nothing: it takes "+
-				"-approve=%s and -approve=%s only. The other kinds are for apply.", diag.Visible(word), otherPath, purge)
+			return false, false, diag.Errorf("Invalid flag value", "-approve=%s has no meaning for a plan, which changes nothing: it "+
+				"takes -approve=%s and -approve=%s only. The other kinds are for apply.",
+				diag.Visible(word), otherPath, purge)
 		}
 	}
 	return other, purges, nil

@@ -38,6 +38,6 @@ func RefusePurges(p *plan.Plan) error {
 	if len(list) == 0 {
 		return nil
 	}
-	return diag.Errorf("A purge needs an approval of its own", "%s would be destroyed, which an exclusive block lists and which is neither "+
-		"declared nor kept. Nothing was changed. Only -approve=purge allows it.", words.List(list, 5))
+	return diag.Errorf("A purge needs an approval of its own", "%s would be destroyed, which an exclusive block lists and which is "+
+		"neither declared nor kept. Nothing was changed. Only -approve=purge allows it.", words.List(list, 5))
 }

@@ -14,7 +14,7 @@ import (
 	"deployster/plan/exclusive"
 )
 
-// Claims are what the state of a plan declares on each machine, as these are told it around an apply.
+// Claims are what the state of a plan declares on each machine, as machines record it around an apply.
 type Claims struct {
 	at   *router.Places
 	list []*exclusive.Claim
@@ -29,7 +29,7 @@ func ClaimsOf(at *router.Places, list []*exclusive.Claim, lineage, place string)
 }
 
 // Begin records the claims before anything is done. It returns an error where another state is in conflict with them, and
-// warnings about hosts that could not be told.
+// warnings about hosts that could not record them.
 func (c *Claims) Begin(ctx context.Context) (diag.Diagnostics, error) {
 	return c.each(func(one *exclusive.Claim) error {
 		if len(one.Record.Objects)+len(one.Record.Sets)+len(one.Record.Purges) == 0 {
@@ -55,7 +55,7 @@ func (c *Claims) End(ctx context.Context, whole bool) (diag.Diagnostics, error) 
 	})
 }
 
-// each calls do for the claims, several at a time. What a host cannot be told is a warning.
+// each calls do for the claims, several at a time. What a host cannot record is a warning.
 func (c *Claims) each(do func(*exclusive.Claim) error) (warnings diag.Diagnostics, err error) {
 	var mu sync.Mutex
 	var wait sync.WaitGroup
@@ -68,8 +68,8 @@ func (c *Claims) each(do func(*exclusive.Claim) error) (warnings diag.Diagnostic
 			mu.Lock()
 			defer mu.Unlock()
 			if of, is := errors.AsType[*runner.HostError](wrong); is {
-				warnings = append(warnings, diag.Warningf("What is declared was not recorded", "%s could not be told what this state declares "+
-					"there: %s. An exclusive set of another state may destroy that. The next apply records it.", of.Host.Name,
+				warnings = append(warnings, diag.Warningf("What is declared was not recorded", "%s could not record what this state "+
+					"declares there: %s. An exclusive set of another state may destroy that. The next apply records it.", of.Host.Name,
 					diag.Visible(of.Err.Error())))
 			} else if wrong != nil {
 				err = errors.Join(err, wrong)
@@ -95,13 +95,13 @@ func conflict(c *exclusive.Claim, others []claims.Record) error {
 	gone := fmt.Sprintf("If that state is lost, remove the file declared/%s in the data directory there.", diag.Visible(found.With.Lineage))
 	switch {
 	case found.Sets[0] != "":
-		return diag.Errorf("Exclusive sets that overlap", "On %s %s has exclusive.%s, which may list what exclusive.%s lists. One of the two "+
-			"would destroy what the other keeps. Nothing was changed. Remove one of the blocks, or narrow both. %s", where, with,
+		return diag.Errorf("Exclusive sets that overlap", "On %s %s has exclusive.%s, which may list what exclusive.%s lists. One of the "+
+			"two would destroy what the other keeps. Nothing was changed. Remove one of the blocks, or narrow both. %s", where, with,
 			diag.Visible(found.Sets[1]), found.Sets[0], gone)
 	case found.Purges:
-		return diag.Errorf("An exclusive set destroys it now", "On %s %s destroys the object of %s now, or was interrupted in that. Nothing was "+
-			"changed. Apply again when that has ended. %s", where, with, c.Name(found.Object), gone)
+		return diag.Errorf("An exclusive set destroys it now", "On %s %s destroys the object of %s now, or was interrupted in that. Nothing "+
+			"was changed. Apply again when that has ended. %s", where, with, c.Name(found.Object), gone)
 	}
-	return fresh.Stale("another state has declared what it purges", fmt.Sprintf("On %s %s has declared the object of %s. Nothing was changed. "+
-		"Plan again: it is kept.", where, with, c.Name(found.Object)))
+	return fresh.Stale("another state has declared what it purges", fmt.Sprintf("On %s %s has declared the object of %s. Nothing was "+
+		"changed. Plan again: it is kept.", where, with, c.Name(found.Object)))
 }

@@ -110,7 +110,7 @@ const (
 // Request is a record, and what to do with it.
 type Request struct {
 	Step   Step   `json:"step"`
-	Record Record `json:"record"` // its lineage is that of the state that asks
+	Record Record `json:"record"` // its lineage is that of the state of the request
 }
 
 // Serve does what a request is for on the machine of a data directory. It returns the records of other states, sorted by

@@ -14,6 +14,7 @@ import (
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/paint"
 	"deployster/plan"
+	"deployster/plan/exclusive"
 	"deployster/plan/reason"
 )
 
@@ -33,7 +34,7 @@ func Plan(p *plan.Plan, o Options) string {
 	if len(ignored) > 0 {
 		fmt.Fprintf(&b, "Changes of the manifest that ignore_changes ignores: %s.\n\n", joinNames(ignored, o))
 	}
-	writeExclusive(&b, p, o)
+	b.WriteString(exclusive.Text(p.Exclusive, o.all()))
 	writeOutputs(&b, p, o)
 	b.WriteString(Checks(p.Checks))
 	b.WriteString(clusterlines.Of(p, changes))
