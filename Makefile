@@ -192,7 +192,7 @@ functions-table:
 # Takes out each check of apply (apply/testdata/mutants.txt), what keeps a put from being done
 # twice, what hides secrets, each rule of batches, and what some standard types check, and wants its test to fail.
 checks:
-	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./apply ./internal/app/artifacts ./internal/app/redact ./apply/turns ./internal/runtime/runner/worker ./machine/internal/text ./machine/internal/etc ./machine/internal/settings ./machine/internal/content ./machine/internal/brought
+	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./apply ./plan ./internal/app/artifacts ./internal/app/redact ./apply/turns ./internal/runtime/runner/worker ./machine/internal/text ./machine/internal/etc ./machine/internal/settings ./machine/internal/content ./machine/internal/brought
 
 # What terraform makes of the edits in docs/refactoring.md, and the table there; and what
 # it replaces because of replace_triggered_by.
@@ -230,6 +230,7 @@ soak:
 	DEPLOYSTER_SCENARIOS_IN_CONTAINERS=100 go test -count=1 -timeout 1h -v -run '^TestModel_ScenariosInContainers$$' ./internal/testkit/modeltest
 	DEPLOYSTER_HISTORIES=$${HISTORIES:-1000000} go test -count=1 -timeout 24h -v -run '^TestMatch_RandomHistories$$' ./plan/match
 	DEPLOYSTER_LINES=$${LINES:-5000} go test -count=1 -timeout 24h -v -run '^TestHistories_KeepBothProtocols$$' ./internal/testkit/lines
+	DEPLOYSTER_SETS=$${SETS:-5000} go test -count=1 -timeout 24h -v -run '^TestHistories_PurgeOnlyWhatNobodyDeclares$$' ./internal/testkit/sets
 	DEPLOYSTER_ENGINE_HISTORIES=$${COUNT:-100000} DEPLOYSTER_ENGINE_HISTORIES_SEED=$${SEED:-0} go test -count=1 -timeout 24h -v -run '^TestEngine_RandomHistories$$' ./internal/testkit/identity
 	DEPLOYSTER_PAIRS=1000 go test -count=1 -timeout 24h -v -run '^TestEngine_RandomPairs$$' ./internal/testkit/identity
 	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./internal/testkit/modeltest ./internal/testkit/lines ./plan/match ./internal/app/watch ./internal/base/sharedlog ./internal/runtime/pod

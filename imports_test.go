@@ -236,6 +236,7 @@ var ranks = map[string]int{
 	"internal/testkit/bench/results":         65,
 	"internal/testkit/e2e":                   70,
 	"internal/testkit/lines":                 70,
+	"internal/testkit/sets":                  70,
 	"internal/testkit/modeltest":             70,
 	"internal/testkit/scale":                 70,
 	"plan/drift":                             30,

@@ -25,8 +25,9 @@ func (a Approved) claim(ctx context.Context, c command.Command, lineage string) 
 		}
 		return nil
 	}
-	list := exclusive.Claims(a.Plan.Resources, a.Plan.Exclusive, host, a.Clients, runner.RealDir(c.Work.Dir))
-	claims := hosts.ClaimsOf(a.Places, list, lineage, a.Place.String())
+	declared := exclusive.Declared{Steps: a.Plan.Resources, Sets: a.Plan.Exclusive, Host: host, Schemas: a.Clients,
+		Dir: runner.RealDir(c.Work.Dir)}
+	claims := func() *hosts.Claims { return hosts.ClaimsOf(a.Places, declared.Claims(), lineage, a.Place.String()) }
 	told := func(warnings diag.Diagnostics, err error) error {
 		c.Work.Diagnostics(warnings)
 		return err
@@ -34,10 +35,11 @@ func (a Approved) claim(ctx context.Context, c command.Command, lineage string) 
 	release = func(whole bool) error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releasing)
 		defer cancel()
-		return told(claims.End(ctx, whole && !a.Plan.Partial() && !a.Plan.Selection.RefreshOnly))
+		declared.Recorded = a.store.Snapshot().Resources
+		return told(claims().End(ctx, whole && !a.Plan.Partial() && !a.Plan.Selection.RefreshOnly))
 	}
-	if err := told(claims.Begin(ctx)); err != nil {
-		_ = told(claims.End(ctx, false)) // the first error is what counts
+	if err := told(claims().Begin(ctx)); err != nil {
+		_ = told(claims().End(ctx, false)) // the first error is what counts
 		return nil, err
 	}
 	return release, nil

@@ -24,6 +24,9 @@ type Loaded struct {
 	Selection plan.Selection
 }
 
+// nothing is in Selection.Only of files without blocks, and covers no address.
+const nothing = "(none)"
+
 // Load reads manifests. It limits a selection to the blocks of the files that are named: they may
 // be only a part of what belongs to the state. A whole directory is not named: it is the workspace.
 func Load(ctx context.Context, c command.Command, in workspace.Inputs, s plan.Selection) (Loaded, error) {
@@ -32,7 +35,9 @@ func Load(ctx context.Context, c command.Command, in workspace.Inputs, s plan.Se
 		return Loaded{}, err
 	}
 	if len(in.Paths) > 0 {
-		s.Only = m.Blocks()
+		if s.Only = m.Blocks(); len(s.Only) == 0 {
+			s.Only = []string{nothing} // an empty list would be everything
+		}
 	}
 	return Loaded{Manifest: m, Place: c.Work.StatePlace(m), Selection: s}, nil
 }
