@@ -117,3 +117,39 @@ func (k DropIn) Delete(ctx context.Context, c *dropInCall) error {
 func (k DropIn) Watch(ctx context.Context, c *dropInCall, tell func(detail string)) error {
 	return files.Watch(ctx, k.machine, k.path(c), tell)
 }
+
+// Discover lists the drop-ins that the administrator has written.
+func (k DropIn) Discover(_ context.Context, _ *dropInCall, tell func(DropInConfig, string) error) error {
+	dirs, err := os.ReadDir(k.machine.Path(unitDir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, dir := range dirs {
+		whole, is := strings.CutSuffix(dir.Name(), ".d")
+		if !is || !dir.IsDir() {
+			continue
+		}
+		entries, err := os.ReadDir(k.machine.Path(unitDir + "/" + dir.Name()))
+		if err != nil {
+			return err
+		}
+		unit := strings.TrimSuffix(whole, ".service")
+		for _, file := range entries {
+			name, is := strings.CutSuffix(file.Name(), ".conf")
+			if !is || !file.Type().IsRegular() || unitName(unit) != whole || strings.HasPrefix(name, ".") {
+				continue
+			}
+			content, err := os.ReadFile(k.machine.Path(unitDir + "/" + dir.Name() + "/" + file.Name()))
+			if err != nil {
+				return err
+			}
+			if err := tell(DropInConfig{Unit: unit, Name: name, text: text{Content: string(content)}}, unit+"_"+name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
