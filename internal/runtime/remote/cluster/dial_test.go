@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"deployster/internal/runtime/claims"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/runnertest"
@@ -75,6 +76,8 @@ func (p place) Enter(context.Context, remote.Hello) (remote.Welcome, error) {
 	kernel := fmt.Sprintf("%t %s%s%s", noTerminal != nil, os.Getenv("DEPLOYSTER_PASSPHRASE"), os.Getenv("DEPLOYSTER_VAR_x"), os.Getenv("KUBECONFIG"))
 	return remote.Welcome{Facts: protocol.HostFacts{Hostname: p.at.Namespace, Kernel: kernel}}, nil
 }
+func (place) Claim(context.Context, claims.Request) ([]claims.Record, error) { return nil, nil }
+
 func (place) Acts(context.Context, remote.Hello) error                        { return nil }
 func (place) Look(context.Context, []remote.Plug) []remote.Seen               { return nil }
 func (place) Receive(context.Context, runner.Shipment, runner.Contents) error { return nil }
