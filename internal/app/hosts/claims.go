@@ -99,8 +99,8 @@ func conflict(c *exclusive.Claim, others []claims.Record) error {
 			"two would destroy what the other keeps. Nothing was changed. Remove one of the blocks, or narrow both. %s", where, with,
 			diag.Visible(found.Sets[1]), found.Sets[0], gone)
 	case found.Purges:
-		return diag.Errorf("An exclusive set destroys it now", "On %s %s destroys the object of %s now, or was interrupted in that. Nothing "+
-			"was changed. Apply again when that has ended. %s", where, with, c.Name(found.Object), gone)
+		return diag.Errorf("An exclusive set destroys it now", "On %s %s destroys the object of %s now, or was interrupted in that. "+
+			"Nothing was changed. Apply again when that has ended. %s", where, with, c.Name(found.Object), gone)
 	}
 	return fresh.Stale("another state has declared what it purges", fmt.Sprintf("On %s %s has declared the object of %s. Nothing was "+
 		"changed. Plan again: it is kept.", where, with, c.Name(found.Object)))
