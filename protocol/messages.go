@@ -52,7 +52,7 @@ type InitInput struct {
 // Features are the names of what deployster has learned since its first release, such as
 // keys of an answer. A type answers with such a key only if its name is among the features
 // of init's input, so that it runs with older deploysters too.
-var Features = []string{}
+var Features = []string{GuardFeature}
 
 // Abilities is a text for all versions and features that deployster knows: an answer to init may depend on it.
 func Abilities() string { return fmt.Sprint(MinVersion, MaxVersion, Features) }
@@ -92,6 +92,7 @@ type StateInput struct {
 	Unknown      []string              `json:"unknown,omitempty"`      // JSON pointers into the config: null now, not known yet
 	Refresh      bool                  `json:"refresh,omitempty"`      // a resource in its subscribe was acted on, or will be
 	Changed      []string              `json:"changed,omitempty"`      // JSON pointers into the config: changed since last VALID
+	Guards       bool                  `json:"guards,omitempty"`       // to a type with a Guard: an answer may have guarded actions
 	Host         *Host                 `json:"host,omitempty"`         // protocol 2: its machine; nil = that of the command
 	Dependencies map[string]Dependency `json:"dependencies,omitempty"` // protocol 1, or on request
 }
@@ -136,6 +137,9 @@ type Action struct {
 	// Effects is what the action does in addition, in a form of the type's own. Deployster does not compare
 	// it, but passes it to the action as it was shown, so that the type can refuse to do more.
 	Effects json.RawMessage `json:"effects,omitempty"`
+	// Guarded reports that the action may cut the machine off, so that nobody reaches it any more: where
+	// the host has undo_unless_reached, it is undone unless the host can be reached again. See Type.Guard.
+	Guarded bool `json:"guarded,omitempty"`
 }
 
 // Destructive returns the name of the first destructive action, "" if there is none.
@@ -190,6 +194,7 @@ type Type struct {
 	ByPerson          bool                   `json:"by_person,omitempty"`       // a watch repairs only resources that declare it
 	Worker            *Command               `json:"worker,omitempty"`
 	Batch             *Batch                 `json:"batch,omitempty"` // actions that the worker carries out together
+	Guard             *Guard                 `json:"guard,omitempty"` // saves and undoes its guarded actions
 	Reuse             bool                   `json:"reuse,omitempty"`
 	NoCache           bool                   `json:"no_cache,omitempty"` // init runs again each time
 	Needs             []string               `json:"needs,omitempty"`    // what its type block must give it: NeedsWholeMachine

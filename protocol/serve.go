@@ -215,6 +215,7 @@ func (s server[C, S]) answer(ctx context.Context, p Process) (code int) {
 func (s server[C, S]) step(ctx context.Context, p Process) error {
 	watcher, watches := s.r.(Watcher[C, S])
 	discoverer, discovers := s.r.(Discoverer[C, S])
+	guarded, guards := s.r.(Guarded[C, S])
 	switch {
 	case len(p.Args) == 0:
 		return s.init(p)
@@ -226,6 +227,8 @@ func (s server[C, S]) step(ctx context.Context, p Process) error {
 		return s.watch(ctx, p, watcher)
 	case discovers && p.Args[0] == discoverArg:
 		return s.discover(ctx, p, discoverer)
+	case guards && len(p.Args) == 1 && (p.Args[0] == saveArg || p.Args[0] == undoArg):
+		return s.guard(ctx, p, guarded)
 	}
 	return s.act(ctx, p)
 }

@@ -28,6 +28,9 @@ func (s server[C, S]) init(p Process) error {
 	if err != nil {
 		return err
 	}
+	if !in.Has(GuardFeature) {
+		answer.Guard = nil
+	}
 	return writeAnswer(p.Stdout, answer)
 }
 
@@ -42,6 +45,9 @@ func (s server[C, S]) describe() (InitAnswer, error) {
 	}
 	if _, discovers := s.r.(Discoverer[C, S]); discovers {
 		a.DiscoverAction = &Command{Args: []string{discoverArg}}
+	}
+	if _, guards := s.r.(Guarded[C, S]); guards {
+		a.Guard = &Guard{Undo: Command{Args: []string{undoArg}}}
 	}
 	if s.about.ByPerson {
 		a.Repair = new(bool)
@@ -103,6 +109,9 @@ func (s server[C, S]) look(ctx context.Context, p Process) (StateAnswer, error) 
 		answer, err = s.provided(ctx, c, have)
 	}
 	answer.Memory = c.remembered()
+	if !c.Guards {
+		answer.Actions = unguarded(answer.Actions)
+	}
 	return answer, err
 }
 

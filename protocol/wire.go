@@ -36,8 +36,10 @@ type InitAnswer struct {
 	Repair *bool    `json:"repair,omitempty"`
 	Worker *Command `json:"worker,omitempty"` // the command of a process that may serve many invocations
 	Batch  *Batch   `json:"batch,omitempty"`  // actions that its worker carries out together; none = each alone
-	Reuse  bool     `json:"reuse,omitempty"`  // invocations may share a container
-	Cache  *bool    `json:"cache,omitempty"`  // false = query again for each resource; nil = true
+	// Guard is how its guarded actions are undone; a type sends it only if it got GuardFeature.
+	Guard *Guard `json:"guard,omitempty"`
+	Reuse bool   `json:"reuse,omitempty"` // invocations may share a container
+	Cache *bool  `json:"cache,omitempty"` // false = query again for each resource; nil = true
 }
 
 // StateAnswer is what a type of protocol 2 prints on stdout in answer to state:

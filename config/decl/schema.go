@@ -22,7 +22,7 @@ var (
 	capabilitySchema = attributes("add", "drop")
 	plugSchema       = attributes("path", "artifact", "read_only", "resource_names", "resource_types")
 	hostSchema       = attributes("address!", "user", "port", "identity_file", "jump", "host_key", "ssh_options", "sudo", "data_dir",
-		"labels", "for_each", "count").with("kubernetes", kubernetesSchema).hinting(hostHints, nil)
+		"undo_unless_reached", "labels", "for_each", "count").with("kubernetes", kubernetesSchema).hinting(hostHints, nil)
 	kubernetesSchema = attributes("namespace!", "agent!", "context", "kubeconfig", "service_account", "image_pull_secrets", "registries",
 		"node_selector", "tolerations", "labels", "annotations", "priority_class", "runtime_class", "cpu", "memory", "max_pods",
 		"start_timeout", "stop_timeout", "network_policy").hinting(kubernetesHints, nil)

@@ -108,6 +108,12 @@ func readHost(m *eval.Modules, h *instance.Host, e *eval.Evaluator) hcl.Diagnost
 	a.read("host_key", cty.String, func(v cty.Value) error { h.HostKey = v.AsString(); return checkHostKeys(h.HostKey) })
 	a.read("ssh_options", cty.List(cty.String), func(v cty.Value) (err error) { h.SSHOptions, err = sshOptions(v); return err })
 	a.read("sudo", cty.Bool, func(v cty.Value) error { h.Sudo = v.True(); return nil })
+	a.read("undo_unless_reached", cty.String, func(v cty.Value) (err error) {
+		if h.UndoUnlessReached, err = duration(v.AsString()); err != nil {
+			return err
+		}
+		return with(runner.Host{Kubernetes: h.Kubernetes, UndoUnlessReached: h.UndoUnlessReached})
+	})
 	a.late = nil // labels group hosts before anything is done
 	a.readLabels(h)
 	if known, found := m.LateHosts[h.Name]; found && e == nil && len(h.Late) > 0 {

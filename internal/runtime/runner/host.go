@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // DefaultHostDataDir is the default of Host.DataDir.
@@ -28,6 +29,9 @@ type Host struct {
 	// Machine is the random id of the data directory there. It identifies the machine,
 	// whatever the host's name. "" = the host was not reached yet.
 	Machine string `json:"machine,omitempty"`
+	// UndoUnlessReached is how long after a guarded action the host must be reached again; else the action is
+	// undone. 0 = actions are not guarded.
+	UndoUnlessReached time.Duration `json:"undo_unless_reached_ns,omitempty"`
 	// Kubernetes: the host is a namespace of a cluster, and Address is CONTEXT/NAMESPACE.
 	// nil = a machine that ssh reaches.
 	Kubernetes *Cluster `json:"kubernetes,omitempty"`
@@ -53,9 +57,10 @@ func NameOf(h *Host) string {
 	return h.Name
 }
 
-// SameWay reports whether two hosts are equal in all but Machine, as they are written in a plan.
+// SameWay reports whether two hosts are reached in the same way, as they are written in a plan: they are equal in all
+// but Machine and UndoUnlessReached.
 func (h Host) SameWay(other Host) bool {
-	h.Machine, other.Machine = "", ""
+	h.Machine, other.Machine, h.UndoUnlessReached, other.UndoUnlessReached = "", "", 0, 0
 	if h.Kubernetes == nil || other.Kubernetes == nil {
 		return reflect.DeepEqual(h, other)
 	}
@@ -94,6 +99,14 @@ func (h Host) Check() error {
 	}
 	if h.Port < 0 || h.Port > 65535 {
 		return fmt.Errorf("%d is not a port", h.Port)
+	}
+	switch undo := h.UndoUnlessReached; {
+	case undo == 0:
+	case h.Kubernetes != nil:
+		return fmt.Errorf("undo_unless_reached is for machines that ssh reaches, and the host is a namespace of a cluster")
+	case undo < MinUndo || undo > MaxUndo:
+		return fmt.Errorf("undo_unless_reached is %s, and must be from %s to %s: a connection that is lost is noticed after up to "+
+			"30s", undo, MinUndo, MaxUndo)
 	}
 	if dir := h.Data(); dir[0] != '/' || strings.Trim(dir, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-") != "" {
 		return fmt.Errorf("the data_dir %q is not an absolute path of letters, digits and ._-/", dir)

@@ -66,6 +66,8 @@ type Spec struct {
 	// Batch: an action with a Worker is a member of a batch; nil = it is requested alone.
 	Batch *Batch `json:",omitempty"`
 
+	// Guard: the action belongs to the Group with this Key, which has a Protection of its resource; "" = none.
+	Guard string `json:",omitempty"`
 	// Reuse: a query may run in a container that other invocations with the same image,
 	// mounts and settings use too, with the same meaning. An action always has a
 	// container of its own.

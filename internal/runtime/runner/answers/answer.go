@@ -153,7 +153,7 @@ func properName(s string) bool {
 
 func action(f *Fields) protocol.Action {
 	a := protocol.Action{Name: f.needText("name"), Description: f.Text("description"), Destructive: f.flag("destructive", false),
-		Command: command(f), Effects: f.Value("effects")}
+		Command: command(f), Effects: f.Value("effects"), Guarded: f.flag("guarded", false)}
 	f.Done()
 	if len(a.Effects) > maxEffects {
 		f.Problem("%q has %d bytes, and may have at most %d", f.at("effects"), len(a.Effects), maxEffects)
@@ -172,6 +172,9 @@ func shutdown(f *Fields) *protocol.Action {
 		return nil
 	}
 	a := action(o)
+	if a.Guarded {
+		f.Problem("\"shutdown_first\" is \"guarded\": it runs before all others, and cannot be undone together with what follows it")
+	}
 	return &a
 }
 

@@ -58,7 +58,7 @@ func isTransitional(f *Fields) bool {
 func readInitV1(f *Fields, ty *protocol.Type) {
 	transitional := isTransitional(f)
 	for _, key := range []string{"plugs", "plugs_in", "absent", "dependencies", "refresh", "repair", "watch_action", "discover_action",
-		"worker", "batch", "reuse", "state_schema", "identity",
+		"worker", "batch", "guard", "reuse", "state_schema", "identity",
 		"kind", "cache", "memory", "unknowns", "independent", "needs"} {
 		if f.has(key) && !(transitional && (key == "plugs" || key == "dependencies")) {
 			f.Problem("the key %q belongs to protocol 2, but by its other keys the answer is of protocol 1; set \"protocol\": 2 to "+
@@ -171,6 +171,7 @@ func readInitV2(f *Fields, ty *protocol.Type) {
 		ty.Worker = &c
 	}
 	readBatch(f, ty)
+	readGuard(f, ty)
 	f.Done()
 }
 

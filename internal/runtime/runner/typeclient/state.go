@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,6 +71,9 @@ func (c *Client) askState(ctx context.Context, k call, ty protocol.Type, intent 
 	}
 	if err == nil && answer.Memory != nil && !ty.Memory {
 		err = errors.New("it returned a \"memory\", and its answer to init lacks \"memory\": true")
+	}
+	if err == nil && ty.Guard == nil && slices.ContainsFunc(answer.Actions, func(a protocol.Action) bool { return a.Guarded }) {
+		err = errors.New("it returned a \"guarded\" action, and its answer to init lacks \"guard\"")
 	}
 	if err != nil {
 		return protocol.Answer{}, protocolError(k, c.o.hide(r.Stdout), err)

@@ -44,6 +44,7 @@ type stateV2 struct {
 	Unknown      []string                 `json:"unknown,omitempty"`
 	Refresh      bool                     `json:"refresh,omitempty"`
 	Changed      []string                 `json:"changed,omitempty"`
+	Guards       bool                     `json:"guards,omitempty"`
 	Host         *protocol.Host           `json:"host,omitempty"`
 	Dependencies *map[string]dependencyV2 `json:"dependencies,omitempty"`
 }
@@ -130,7 +131,7 @@ func dependenciesV1(deps map[string]protocol.Dependency, properties bool) map[st
 
 func newStateV2(ty protocol.Type, in protocol.StateInput) stateV2 {
 	two := stateV2{InitInput: in.InitInput, Config: orEmpty(in.Config), Intent: in.Intent, LastState: in.LastState, After: in.After,
-		Host: in.Host}
+		Guards: ty.Guard != nil, Host: in.Host}
 	if ty.Refresh {
 		two.Refresh, two.Changed = in.Refresh, in.Changed
 	}
