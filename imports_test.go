@@ -37,6 +37,7 @@ var ranks = map[string]int{
 	"internal/runtime/runner":                0,
 	"internal/runtime/remote/frame":          0,
 	"internal/runtime/remote":                10,
+	"internal/runtime/guard":                 10,
 	"internal/runtime/remote/agent":          11,
 	"internal/runtime/pod":                   13,
 	"internal/runtime/pod/programs":          11,

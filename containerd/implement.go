@@ -55,6 +55,9 @@ func (r *Runtime) Adopt(ctx context.Context, id string, w runner.Watch) (runner.
 // Discard implements runner.Adopter.
 func (r *Runtime) Discard(ctx context.Context, id string) error { return r.actions.Discard(ctx, id) }
 
+// End kills all processes of an action that has a container of its own.
+func (r *Runtime) End(ctx context.Context, id string) error { return r.actions.End(ctx, id) }
+
 // Running reports whether an action still runs, or may run.
 func (r *Runtime) Running(ctx context.Context, id string) (bool, error) {
 	return r.actions.Running(ctx, id)

@@ -81,8 +81,8 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 
 // sandboxes returns the options for the containers of a connection.
 func sandboxes(c *daemon.Conn, machines machinegrant.List) sandbox.Options {
-	kept := []string{c.Config.Artifacts(), c.Config.Volumes()}
-	o := sandbox.Options{Own: append(kept[:2:2], c.Config.RuntimeDir), Kept: kept, RuntimeDir: c.Config.RuntimeDir, Embedded: c.Embedded,
+	kept := []string{c.Config.Artifacts(), c.Config.Volumes(), filepath.Join(c.Config.DataDir, "guard")}
+	o := sandbox.Options{Own: append(kept[:3:3], c.Config.RuntimeDir), Kept: kept, RuntimeDir: c.Config.RuntimeDir, Embedded: c.Embedded,
 		Snapshotter:  c.Snapshotter,
 		Capabilities: c.SnapshotterCapabilities, Machines: machines}
 	if c.Embedded {

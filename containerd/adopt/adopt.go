@@ -10,8 +10,11 @@ import (
 	"sync"
 	"time"
 
+	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
 	"github.com/containerd/containerd/v2/core/containers"
 	"github.com/containerd/errdefs"
+	"github.com/containerd/errdefs/pkg/errgrpc"
+	"golang.org/x/sys/unix"
 
 	"deployster/containerd/daemon"
 	"deployster/containerd/failure"
@@ -113,6 +116,18 @@ func (a *Actions) Running(ctx context.Context, id string) (bool, error) {
 	}
 	_, ended := a.sweeper.Ended(a.conn.Context(ctx), c)
 	return !ended && (request == 0 || !a.sweeper.Answered(c, request)), nil
+}
+
+// End kills all processes of an action that has a container of its own. It does not wait for their end.
+func (a *Actions) End(ctx context.Context, id string) error {
+	c, request, found, err := a.Find(ctx, layout.ActionName(id))
+	if err == nil && found && request == 0 {
+		ctx, cancel := a.conn.Detached(ctx, 10*time.Second)
+		defer cancel()
+		_, err = a.conn.Client.TaskService().Kill(ctx, &taskapi.KillRequest{ContainerID: c.ID, Signal: uint32(unix.SIGKILL), All: true})
+		err = failure.UnlessGone(errgrpc.ToNative(err))
+	}
+	return failure.Of("Ending an action that runs for too long", err)
 }
 
 // Discard implements runner.Adopter. The client that recorded how the action ended may

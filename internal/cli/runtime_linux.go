@@ -47,7 +47,7 @@ func (s *session) dial(ctx context.Context, c *cli.Context) (*containerd.Runtime
 		KeepScope:    w.Dir,
 		Private:      w.Secrets.Private,
 		Registries:   from,
-		Machines:     env.Machines(c.Command.Name == "far"), Warn: w.Warn,
+		Machines:     env.Machines(c.Command.Name == "far" || c.Command.Name == "guard"), Warn: w.Warn,
 	})
 }
 
@@ -59,6 +59,16 @@ func runFar(c *cli.Context, s *session) error {
 		return err
 	}
 	return hosts.Serve(c.Context, opened, s.engine.Workspace.Options, standalone.Version, exitError)
+}
+
+// runGuard is the process of a group of guarded actions.
+func runGuard(c *cli.Context, s *session) error {
+	s.keep = 0
+	opened, err := s.dial(c.Context, c)
+	if err != nil {
+		return err
+	}
+	return hosts.Keep(c.Context, opened, s.engine.Workspace.Options, c.Args().First())
 }
 
 // installed returns the versions of the containerd and the runc that this program would use, and where that runc is.

@@ -22,6 +22,8 @@ func (s *session) openContainerd(context.Context, *cli.Context) (app.Runtime, er
 
 func runFar(*cli.Context, *session) error { return errLinux() }
 
+func runGuard(*cli.Context, *session) error { return errLinux() }
+
 func errLinux() error {
 	return diag.Errorf("Containers run on Linux", "This deployster runs images on hosts alone: leave out -containerd-address and "+
 		"CONTAINERD_ADDRESS, and give each resource a host.")

@@ -111,7 +111,13 @@ func (m *Machine) Connect(as remote.Hello) *router.Places {
 	if files := m.Runtime.Artifacts(); files != "" {
 		data = filepath.Dir(files)
 	}
-	return router.New(router.Options{Local: local{m.pool, m.Runtime, m.Runtime}, Images: m.Runtime, Dial: dial, DataDir: data,
+	fresh := func(ctx context.Context, h runner.Host) (*remote.Client, error) {
+		if m.options.Dial == nil {
+			return nil, errors.New("this program cannot reach hosts")
+		}
+		return m.options.Dial(ctx, h, remote.Hello{Process: as.Process, Fresh: true})
+	}
+	return router.New(router.Options{Local: local{m.pool, m.Runtime, m.Runtime}, Images: m.Runtime, Dial: dial, Fresh: fresh, DataDir: data,
 		Patience: m.retry, MayHaveMachine: m.options.MayHaveMachine, Most: Connections})
 }
 
@@ -141,7 +147,7 @@ func (m *Machine) Client(c command.Command, at *router.Places, prior state.Snaps
 	w := c.Work
 	o := typeclient.Options{Runner: at, Inspector: m.Runtime, Version: w.Version, Verbose: w.Verbose, Workspace: w.Dir,
 		Pins: pins, Obtain: r.Use, Log: c.Line, Waiting: c.Waiting, Secret: w.Secrets.Learn, Hide: w.Secrets.Hide, Record: c.Records().Add,
-		Inits: workspace.NewInitCache(w.Dir), Facts: at.Facts}
+		Inits: workspace.NewInitCache(w.Dir), Facts: at.Facts, Guardian: at}
 	if _, away := m.Runtime.(Elsewhere); m.initAt != nil {
 		o.InitOn = initOn(at, func(string) []runner.Host { return []runner.Host{*m.initAt} })
 	} else if away {

@@ -41,10 +41,8 @@ func Serve(ctx context.Context, at Runtime, o workspace.Options, version string,
 	pool := worker.New(worker.Options{Runner: at, Launcher: at, Max: runtime.NumCPU()})
 	files := store.New(store.Options{Dir: at.Artifacts(), Command: "deployster far"})
 	local := agent.New(agent.Options{Runner: pool, Launcher: at, Runtime: at, Build: version, Look: lead(home()), Files: files,
-		Runc: at.RuncVersion(ctx), DataDir: cmp.Or(o.Env("DEPLOYSTER_DATA_DIR"), runner.DefaultHostDataDir)})
-	if self, err := os.Executable(); err == nil {
-		go ssh.InUse(ctx, self, 24*time.Hour)
-	}
+		Runc: at.RuncVersion(ctx), DataDir: dataDir(o), Guards: guards(o)})
+	stayInstalled(ctx)
 	if _, err := fmt.Fprintln(o.Stdout, remote.Ready); err != nil {
 		return err
 	}
@@ -55,6 +53,18 @@ func Serve(ctx context.Context, at Runtime, o workspace.Options, version string,
 	}
 	pool.Close()
 	return errors.Join(files.Close(), at.Close())
+}
+
+// dataDir returns the data directory of this machine.
+func dataDir(o workspace.Options) string {
+	return cmp.Or(o.Env("DEPLOYSTER_DATA_DIR"), runner.DefaultHostDataDir)
+}
+
+// stayInstalled keeps this program on the host while it runs.
+func stayInstalled(ctx context.Context) {
+	if self, err := os.Executable(); err == nil {
+		go ssh.InUse(ctx, self, 24*time.Hour)
+	}
 }
 
 // stdio is the standard input and output of this process as one stream.

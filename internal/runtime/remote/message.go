@@ -40,6 +40,7 @@ const (
 	kindWaiting  frame.Kind = 23 // host: waiting: why a run has not begun yet
 	kindInspect  frame.Kind = 24 // client: Inspection
 	kindClaim    frame.Kind = 25 // client: what its state declares; kindDone has what other states have declared
+	kindGuard    frame.Kind = 26 // client: GuardRequest; kindDone has what has become of the group
 )
 
 // Hello is the client's description of itself.
@@ -54,6 +55,8 @@ type Hello struct {
 	Store   string `json:"store,omitempty"`
 	Turn    uint64 `json:"turn,omitempty"`
 	Process string `json:"process,omitempty"` // describes the client, for people
+	// Fresh: the client connects with a TCP connection and a login of its own. It is not sent.
+	Fresh bool `json:"-"`
 }
 
 // Welcome is the host's description of itself.
@@ -66,6 +69,8 @@ type Welcome struct {
 	Free  int64              `json:"free_bytes"`     // free space for its data directory
 	// Namespace is set if the host is a namespace of a cluster.
 	Namespace *Namespace `json:"namespace,omitempty"`
+	// Pending has resources whose guarded actions are undone unless their client reaches the host again.
+	Pending []string `json:"pending,omitempty"`
 	// Printed is what the host printed before the connection was ready, safe to show. The client's end sets it.
 	Printed string `json:"-"`
 }
@@ -107,6 +112,8 @@ type answer struct {
 	Seen    []Seen          `json:"seen,omitempty"`
 	Found   *Found          `json:"found,omitempty"`
 	Claims  []claims.Record `json:"claims,omitempty"`
+
+	Settlement *runner.Settlement `json:"settlement,omitempty"`
 }
 
 // Files names files of an artifact, which the client can send as a tar archive.

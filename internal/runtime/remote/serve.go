@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"deployster/internal/runtime/claims"
 	"deployster/internal/runtime/remote/frame"
@@ -65,7 +66,8 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, at Place, t Timing) e
 type server struct {
 	conn  *conn
 	at    Place
-	hello *Hello // nil until the client was admitted
+	hello atomic.Pointer[Hello] // nil until the client was admitted
+	heard bool                  // the client has sent its greeting
 
 	mu    sync.Mutex
 	calls map[uint32]*served
@@ -88,12 +90,12 @@ func (s *server) idle() bool {
 
 // handle processes one message. It starts calls without waiting for them.
 func (s *server) handle(ctx context.Context, m frame.Message) error {
-	if s.hello == nil {
+	if s.hello.Load() == nil {
 		return s.greet(ctx, m)
 	}
 	switch m.Kind {
 	case kindRun, kindAdopt, kindIsOpen, kindDiscard, kindResolve, kindShip, kindBring, kindLook, kindLaunch, kindInspect,
-		kindClaim:
+		kindClaim, kindGuard:
 		return s.begin(ctx, m)
 	}
 	s.mu.Lock()
@@ -132,22 +134,30 @@ func (s *server) handle(ctx context.Context, m frame.Message) error {
 	return nil
 }
 
-// greet processes the client's greeting, and admits or refuses it.
+// greet processes the client's greeting, and admits or refuses it. It does not wait: the undo of
+// what an earlier client has left may take long.
 func (s *server) greet(ctx context.Context, m frame.Message) error {
-	if m.Kind != kindHello {
-		return errors.New("the client does not identify itself")
+	if m.Kind != kindHello || s.heard {
+		return errors.New("the client does not identify itself, and wait for the reply")
 	}
+	s.heard = true
 	h, err := decode[Hello](m)
 	if err != nil {
 		return err
 	}
-	welcome, err := s.at.Enter(ctx, h)
-	if err != nil {
-		_ = s.conn.send(kindRefused, 0, encodeError(err)) // the client learns why, if it can be reached
-		return err
-	}
-	s.hello = &h
-	return s.conn.send(kindHello, 0, welcome)
+	go func() {
+		welcome, err := s.at.Enter(ctx, h)
+		if err != nil {
+			_ = s.conn.send(kindRefused, 0, encodeError(err)) // the client learns why, if it can be reached
+			s.conn.fail(err)
+			return
+		}
+		s.hello.Store(&h)
+		if err := s.conn.send(kindHello, 0, welcome); err != nil {
+			s.conn.fail(err)
+		}
+	}()
+	return nil
 }
 
 // begin starts a call.
@@ -222,6 +232,12 @@ func (s *server) serves(ctx context.Context, call *served, m frame.Message) (fun
 			archive := bufio.NewReaderSize(&stream{ctx: ctx, from: call.pieces}, maxPiece)
 			return answer{Error: encodeError(s.at.Bring(ctx, files, archive))}
 		}, nil
+	case kindGuard:
+		r, err := decode[GuardRequest](m)
+		if err != nil {
+			return nil, err
+		}
+		return func() any { return s.guard(ctx, r) }, nil
 	case kindLook:
 		plugs, err := decode[[]Plug](m)
 		if err != nil {
@@ -273,7 +289,7 @@ func (s *server) request(call *served, m frame.Message) (runRequest, error) {
 // kindDone, and the proof of the end stays until the client has recorded it.
 func (s *server) run(ctx context.Context, call *served, id uint32, r runRequest) ending {
 	if r.Spec.Kind == runner.Action {
-		if err := s.at.Acts(ctx, *s.hello); err != nil {
+		if err := s.at.Acts(ctx, *s.hello.Load()); err != nil {
 			return ending{Error: encodeError(err)}
 		}
 	}

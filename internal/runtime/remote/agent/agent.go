@@ -14,6 +14,7 @@ import (
 
 	"deployster/internal/base/machineid"
 	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/guard"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
 	"deployster/protocol"
@@ -43,6 +44,8 @@ type Options struct {
 	Look func(plug remote.Plug, all []remote.Plug) (string, error)
 	// Files keeps the files of artifacts.
 	Files Store
+	// Guards undo guarded actions.
+	Guards guard.Guards
 }
 
 // Machine is this machine as a remote.Place, for one client.
@@ -69,6 +72,15 @@ func (m *Machine) Enter(ctx context.Context, h remote.Hello) (remote.Welcome, er
 			return remote.Welcome{}, err
 		}
 	}
+	if h.Epoch != 0 {
+		if err := m.o.Guards.Settle(ctx, holderOf(h)); err != nil {
+			return remote.Welcome{}, err
+		}
+	}
+	pending, err := m.pending()
+	if err != nil {
+		return remote.Welcome{}, err
+	}
 	facts, err := m.facts()
 	if err != nil {
 		return remote.Welcome{}, err
@@ -82,7 +94,7 @@ func (m *Machine) Enter(ctx context.Context, h remote.Hello) (remote.Welcome, er
 		return remote.Welcome{}, err
 	}
 	return remote.Welcome{Build: m.o.Build, Boot: strings.TrimSpace(string(boot)), Facts: facts, Clock: time.Now(), Runc: m.o.Runc,
-		Free: int64(disk.Bavail) * disk.Bsize}, nil
+		Pending: pending, Free: int64(disk.Bavail) * disk.Bsize}, nil
 }
 
 // Look implements remote.Place.

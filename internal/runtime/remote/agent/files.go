@@ -38,6 +38,9 @@ func (m *Machine) Run(ctx context.Context, s runner.Spec) (runner.Result, error)
 	if err != nil {
 		return runner.Result{}, err
 	}
+	if s.Guard != "" {
+		return m.runGuarded(ctx, s)
+	}
 	return m.Runner.Run(ctx, s)
 }
 

@@ -48,6 +48,8 @@ type Options struct {
 	DataDir string
 	// Dial reaches a host.
 	Dial func(ctx context.Context, h runner.Host) (*remote.Client, error)
+	// Fresh reaches a host with a TCP connection and a login of its own, to read only.
+	Fresh func(ctx context.Context, h runner.Host) (*remote.Client, error)
 	// MayHaveMachine returns why an image may not have a host as a whole; nil = all may.
 	MayHaveMachine func(reference string) error
 	// Patience is how long to try to reconnect after a connection was lost; 0 =

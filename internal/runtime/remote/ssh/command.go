@@ -9,10 +9,17 @@ import (
 )
 
 // commandOf returns the arguments of ssh that run a script of POSIX sh on a host. keys is
-// the path of a known_hosts file that has only the host's key; "" = ssh uses its own files.
-func commandOf(a runner.Host, script, keys string) []string {
+// the path of a known_hosts file that has only the host's key; "" = ssh uses its own files. fresh: the
+// connection is a new one, with a login of its own, whatever else is configured.
+func commandOf(a runner.Host, script, keys string, fresh bool) []string {
 	args := []string{"-T", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes"}
+	if fresh { // of options that are given twice, ssh takes the first
+		args = append(args, "-o", "ControlMaster=no", "-o", "ControlPath=none")
+	}
 	args = append(args, a.SSHOptions...)
+	if fresh { // but of -S the last
+		args = append(args, "-S", "none")
+	}
 	if keys != "" {
 		args = append(args, "-o", "UserKnownHostsFile="+keys, "-o", "GlobalKnownHostsFile=/dev/null", "-o", "HostKeyAlias="+keyAlias)
 	}

@@ -87,7 +87,7 @@ func Dial(ctx context.Context, a runner.Host, h remote.Hello, o Options) (*remot
 	if err != nil {
 		return nil, fmt.Errorf("the program for a host cannot be packed: %w", err)
 	}
-	s, err := start(a, o, fmt.Sprintf(script, choice(bundles, o.Arch), a.Data(), a.Data(), a.Data(), a.Data()))
+	s, err := start(a, o, fmt.Sprintf(script, choice(bundles, o.Arch), a.Data(), a.Data(), a.Data(), a.Data()), h.Fresh)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ type session struct {
 	printed *runner.Log // those of them that are not of the script
 }
 
-func start(a runner.Host, o Options, script string) (*session, error) {
+func start(a runner.Host, o Options, script string, fresh bool) (*session, error) {
 	path, ended := "", func() {}
 	if a.HostKey != "" {
 		keys, err := writeKeys(knownHosts(a))
@@ -28,7 +28,7 @@ func start(a runner.Host, o Options, script string) (*session, error) {
 	if len(command) == 0 {
 		command = []string{"ssh"}
 	}
-	command = append(append([]string(nil), command...), commandOf(a, script, path)...)
+	command = append(append([]string(nil), command...), commandOf(a, script, path, fresh)...)
 	process, err := child.Start(command, child.Options{Buffer: maxNoise, Ended: ended})
 	if err != nil {
 		ended()

@@ -384,7 +384,7 @@ func TestSession_IsLost(t *testing.T) {
 func TestCommand_IsOfSSHAlone(t *testing.T) {
 	t.Parallel()
 	h := runner.Host{Address: "10.0.0.5", User: "deploy", Port: 2222, IdentityFile: "/k", Jump: "bastion", SSHOptions: []string{"-F", "cfg"}, Sudo: true}
-	got := strings.Join(commandOf(h, "SCRIPT", ""), " ")
+	got := strings.Join(commandOf(h, "SCRIPT", "", false), " ")
 	for _, want := range []string{"-T -o BatchMode=yes -o StrictHostKeyChecking=yes -F cfg", "-l deploy -i /k -J bastion -p 2222 -- 10.0.0.5",
 		"exec sudo -n sh -c 'SCRIPT'"} {
 		if !strings.Contains(got, want) {

@@ -57,6 +57,9 @@ type Options struct {
 	// *NowhereError if there is none. nil = all run it here.
 	InitOn func(context.Context, Target) (*runner.Host, error)
 
+	// Guardian guards actions on hosts; nil = no action can be guarded.
+	Guardian runner.Guardian
+
 	// Facts returns the facts of a host; nil = images do not get them.
 	Facts func(context.Context, runner.Host) (protocol.HostFacts, error)
 
@@ -142,6 +145,7 @@ type Target struct {
 	Once          bool           // a query of the state is not repeated after a transient error
 	ActionTimeout time.Duration  // 0 = none
 	Batch         *runner.Batch  // the batch of an action; nil = none
+	Guard         string         // the key of the group of guarded actions that an action belongs to; "" = none
 	Sensitive     []string       // pointers into the config to values that must never be shown
 }
 

@@ -91,6 +91,7 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 		Worker:     k.worker,
 		Reuse:      k.reuse,
 		Batch:      k.target.Batch,
+		Guard:      k.target.Guard,
 		ID:         k.id,
 		Timeout:    k.timeout,
 		KeepLog:    max(k.settings.KeepLog, k.keep),

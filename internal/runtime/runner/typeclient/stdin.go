@@ -100,13 +100,20 @@ func encodeState(ty protocol.Type, in protocol.StateInput) ([]byte, error) {
 }
 
 func encodeAction(ty protocol.Type, in protocol.ActionInput) ([]byte, error) {
-	part := actionPart{Action: in.Action, StaleState: orEmpty(in.StaleState), IdempotencyKey: in.IdempotencyKey,
-		ShownEffects: in.ShownEffects}
 	if ty.Protocol == 1 {
-		return encode(actionV1{newStateV1(in.StateInput, true), part})
+		return encode(actionV1{newStateV1(in.StateInput, true), partOf(in)})
 	}
+	return encode(newActionV2(ty, in))
+}
+
+func newActionV2(ty protocol.Type, in protocol.ActionInput) actionV2 {
 	in.After = nil
-	return encode(actionV2{newStateV2(ty, in.StateInput), part})
+	return actionV2{newStateV2(ty, in.StateInput), partOf(in)}
+}
+
+func partOf(in protocol.ActionInput) actionPart {
+	return actionPart{Action: in.Action, StaleState: orEmpty(in.StaleState), IdempotencyKey: in.IdempotencyKey,
+		ShownEffects: in.ShownEffects}
 }
 
 func newStateV1(in protocol.StateInput, properties bool) stateV1 {

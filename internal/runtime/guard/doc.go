@@ -1,0 +1,5 @@
+// Package guard keeps, on a host, what undoes guarded actions there. A far end arms a group, and
+// notes each of its actions; a process of its own, started by a unit of systemd, undoes them in time
+// unless a client confirms the group. The package owns the record of a group, the decision between
+// confirming and undoing, the process and its unit.
+package guard

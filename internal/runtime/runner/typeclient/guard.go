@@ -1,0 +1,101 @@
+package typeclient
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/runtime/runner"
+	"deployster/protocol"
+)
+
+// StepSave is the step in which a type saves what the undo of its guarded actions needs.
+const StepSave = "save"
+
+// errNoGuardian reports that guarded actions cannot be undone here.
+var errNoGuardian = errors.New("this program guards no actions")
+
+// Arm has a host undo a group of guarded actions unless Settle confirms it.
+func (c *Client) Arm(ctx context.Context, h runner.Host, g runner.Group) error {
+	if c.o.Guardian == nil {
+		return errNoGuardian
+	}
+	return c.o.Guardian.Arm(ctx, h, g)
+}
+
+// Protect has a resource save what the undo of its actions needs, and adds it to an armed group.
+func (c *Client) Protect(ctx context.Context, t Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput, key string) error {
+	k := call{target: t, step: StepSave, kind: runner.Query, command: ty.Guard.Saving(), mounts: t.Mounts, settings: t.Settings,
+		timeout: cmp.Or(t.StateTimeout, DefaultStateTimeout)}
+	if c.o.Guardian == nil || t.Settings.Host == nil {
+		return fail(k, errNoGuardian, "The action cannot be guarded", "%s", errNoGuardian)
+	}
+	in.InitInput, in.Action = c.initInput(t), a.Name
+	guard := protocol.GuardInput{Directory: t.Settings.Host.GuardDir(key, t.Address)}
+	save, err := encode(struct {
+		actionV2
+		Guard protocol.GuardInput `json:"guard"`
+	}{newActionV2(ty, in), guard})
+	if err != nil {
+		return fail(k, err, "The action cannot be guarded", "%s", diag.Visible(err.Error()))
+	}
+	undo, err := encode(protocol.UndoInput{InitInput: in.InitInput, Guard: guard})
+	if err != nil {
+		return fail(k, err, "The action cannot be guarded", "%s", diag.Visible(err.Error()))
+	}
+	mounts, err := c.mountsOf(k)
+	if err != nil {
+		return err
+	}
+	if !t.Settings.WholeMachine { // else it sees the directory anyway
+		mounts = append(mounts, runner.Mount{Source: guard.Directory, Target: guard.Directory, Writable: true})
+	}
+	spec := func(step string, command protocol.Command, stdin []byte) runner.Spec {
+		return runner.Spec{Name: t.Address + "/" + step, Kind: runner.Query, Digest: ty.Digest, Reference: t.Reference,
+			Entrypoint: command.Entrypoint, Args: command.Args, Stdin: stdin, Mounts: slices.Clone(mounts), Settings: t.Settings,
+			Timeout: k.timeout, LogStdout: true}
+	}
+	p := runner.Protection{Key: key, Address: t.Address, Action: a.Name, Save: spec(StepSave, ty.Guard.Saving(), save),
+		Undo: spec("undo", ty.Guard.Undo, undo)}
+	// The host keeps how to undo: without values that may be secret, and without files that it may remove.
+	p.Undo.Settings.Env = nil
+	p.Undo.Mounts = slices.DeleteFunc(p.Undo.Mounts, func(m runner.Mount) bool { return m.Files != nil })
+	if err := c.o.Guardian.Protect(ctx, *t.Settings.Host, p); err != nil {
+		if c.o.Hide != nil {
+			err = &hiddenError{c.o.Hide(err.Error()), err}
+		}
+		return fail(k, err, "The action cannot be guarded", "%s. Nothing was begun.", diag.Visible(err.Error()))
+	}
+	return nil
+}
+
+// hiddenError is an error whose text hides secrets.
+type hiddenError struct {
+	text string
+	err  error
+}
+
+func (e *hiddenError) Error() string { return e.text }
+func (e *hiddenError) Unwrap() error { return e.err }
+
+// Settle confirms a group over a new connection, or has it undone, and returns the verdict.
+func (c *Client) Settle(ctx context.Context, h runner.Host, g runner.Group, keep bool) (runner.Settlement, error) {
+	if c.o.Guardian == nil {
+		return runner.Settlement{}, errNoGuardian
+	}
+	s, err := c.o.Guardian.Settle(ctx, h, g, keep)
+	if c.o.Hide != nil {
+		s.Failure = c.o.Hide(s.Failure)
+	}
+	return s, err
+}
+
+// Forget removes what a host still has of a settled group.
+func (c *Client) Forget(ctx context.Context, h runner.Host, key string) error {
+	if c.o.Guardian == nil {
+		return errNoGuardian
+	}
+	return c.o.Guardian.Forget(ctx, h, key)
+}
