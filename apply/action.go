@@ -34,7 +34,11 @@ func (r *stepRunner) act(ctx context.Context, step *plan.Step, out *outcome, in 
 			return false
 		}
 		at := place{after: answer.Actions[i+1:], stale: answer.StaleState}
-		if out.inBatch(step, action) {
+		if !r.guard(ctx, step, out, in, action, &at) {
+			out.Report.NotAttempted = report.Names(answer.Actions[i:])
+			return false
+		}
+		if at.guard == "" && out.inBatch(step, action) {
 			at.batch = r.batches.Join(ctx, out.batchGroup, action.Name, step.Init.Batch.Max, out.leaveBatch)
 			if at.batch == nil && out.interrupted(ctx, action, answer.Actions[i:]) {
 				return false
@@ -73,6 +77,7 @@ type place struct {
 	first, late bool              // it is shutdown_first; it runs only right before the others
 	stale       json.RawMessage   // the state before the actions; nil = there is no object
 	memory      json.RawMessage   // of the answer, for the first action: recorded before that starts
+	guard       string            // the key of the armed group that undoes it unless that is confirmed; "" = none
 	batch       *turns.Batch      // it is carried out together with the actions of others; nil = alone
 }
 
@@ -114,6 +119,7 @@ func (r *stepRunner) runAction(step *plan.Step, out *outcome, in protocol.StateI
 	}
 	r.facts.TellMemory(&in, out.Addr)
 	target := step.Target(out.Addr)
+	target.Guard = at.guard
 	var leads bool
 	target.Batch, leads = at.batch.Begin()
 	r.options.event(ActionStarted{Address: out.Addr, Action: a.Name, Description: a.Description, Host: turns.HostName(step),

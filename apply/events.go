@@ -57,6 +57,13 @@ type Retrying struct {
 	Reason  string // why the last attempt failed
 }
 
+// Settling reports that a group of guarded actions is confirmed, if its host can be reached again, or undone.
+type Settling struct {
+	Host      string
+	Resources []string
+	Keep      bool // it is to be confirmed: all of it was done
+}
+
 // Stopping reports that nothing new will be started; Running nodes are still in progress.
 type Stopping struct {
 	Where       string // "" = everywhere; else the name of a host, or ThisMachine
@@ -98,3 +105,4 @@ func (ActionEnded) applyEvent()   {}
 func (ResourceEnded) applyEvent() {}
 func (Retrying) applyEvent()      {}
 func (Stopping) applyEvent()      {}
+func (Settling) applyEvent()      {}

@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"runtime/debug"
+	"slices"
 
 	"deployster/apply/report"
 	"deployster/internal/base/diag"
@@ -32,6 +33,13 @@ func (r *run) guarded(ctx context.Context, node string) (out outcome) {
 	case order.Wait:
 		out.declined = !r.steps.identities.Pass(r.barriers[node])
 		r.facts.Pass(r.barriers[node])
+	case order.Settle:
+		out.settled = r.steps.settle(r.groups.Named(node))
+		if slices.ContainsFunc(out.settled, func(e report.Ended) bool { return e.Failed() }) {
+			out.Report.Status = Error
+		}
+		return out
+	case order.Turn:
 	case order.Again:
 		r.steps.askAgain(&out)
 	default:
@@ -39,7 +47,8 @@ func (r *run) guarded(ctx context.Context, node string) (out outcome) {
 			r.facts.SetBegun(node)
 		}
 	}
-	if out.Failed() {
+	r.groups.Of(out.Addr).End(node, !out.Failed() && !out.declined)
+	if out.Failed() && !out.open {
 		r.stops.fail(&out)
 	}
 	return out

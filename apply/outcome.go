@@ -14,6 +14,7 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan"
+	"deployster/plan/order"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -29,8 +30,16 @@ type outcome struct {
 
 	declined bool // it was not approved: what does not depend on it continues
 
+	open    bool           // its actions are undone unless its group is confirmed: what it reports is not final
+	settled []report.Ended // of a node that settles a group: how its resources ended
+
 	batchGroup string // the resources whose actions may be carried out together with its own; "" = none
 	leaveBatch func() // notes that it does not join a batch any more
+}
+
+// only reports whether the node stands for no resource.
+func (o *outcome) only() bool {
+	return o.What == order.Wait || o.What == order.Settle || o.What == order.Turn
 }
 
 // holds reports whether a step needs an action, as far as the plan knows, and none may start.

@@ -33,13 +33,18 @@ func (r *stepRunner) keep(step *plan.Step, out *outcome, in protocol.StateInput,
 		r.facts.SetMemory(out.Addr, found.Memory)
 	}
 	entry, differs := r.entries.Valid(step, out.Addr, in, found)
-	r.facts.SetReached(out.Addr, observe.View{Type: step.Type, Config: in.Config, State: found.State, Status: protocol.Valid,
-		Aliases: step.Aliases, Hidden: found.Hidden, Schema: step.Init.StateSchema}, found.Sensitive)
+	r.show(step, out, in, found)
 	if r.facts.Acted(out.Addr) || differs { // else the entry is unchanged
 		if err := r.journal.Valid(out.Addr, entry); err != nil {
 			out.failJournal(err)
 		}
 	}
+}
+
+// show shows the reached state to the dependants.
+func (r *stepRunner) show(step *plan.Step, out *outcome, in protocol.StateInput, found entries.Found) {
+	r.facts.SetReached(out.Addr, observe.View{Type: step.Type, Config: in.Config, State: found.State, Status: protocol.Valid,
+		Aliases: step.Aliases, Hidden: found.Hidden, Schema: step.Init.StateSchema}, found.Sensitive)
 }
 
 // recordFound records what a plan with -refresh-only found and showed. It queries only resources in doubt again, and runs no action.

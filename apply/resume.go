@@ -27,6 +27,9 @@ func actionKey(lineage, plan, addr string, a protocol.Action, at place) string {
 		}
 	}
 	key := fmt.Sprintf("%s/%s/%s/%s/%d", lineage, plan, addr, a.Name, which)
+	if at.guard != "" {
+		key += "/" + at.guard // after an undo, the repeated action is another one
+	}
 	switch {
 	case at.late:
 		return key + "/late" // it may be the second time that the action runs

@@ -10,6 +10,7 @@ import (
 	"deployster/apply/compare"
 	"deployster/apply/entries"
 	"deployster/apply/facts"
+	"deployster/apply/guarding"
 	"deployster/apply/identity"
 	"deployster/apply/latehost"
 	"deployster/apply/query"
@@ -58,6 +59,7 @@ type Options struct {
 	Hosts       int  // hosts worked on at a time; 0 = order.Hosts
 	// MaxFailedHosts is after how many failed hosts no further host is begun; 0 = no limit.
 	MaxFailedHosts int
+	Guard          guarding.Client     // has hosts undo guarded actions; nil = none can
 	Waves          *turns.Schedule     // begins hosts in waves; nil = as soon as Hosts allows it
 	Reacher        Reacher             // reaches hosts that become known only during apply; nil = there are none
 	Abort          <-chan struct{}     // when closed, running actions are ended too, by SIGTERM and then SIGKILL
@@ -95,6 +97,7 @@ type run struct {
 	barriers map[string]order.Barrier
 	facts    *facts.Facts
 	stops    *stops
+	groups   *guarding.Groups
 	steps    *stepRunner // nil until moves are made
 	rollout  *rollout    // nil until moves are made
 
@@ -122,6 +125,7 @@ func Run(ctx context.Context, p *plan.Plan, m *config.Manifest, prior state.Snap
 	r.manifest = config.Converting(m, r.facts.TypeOf)
 	r.died, _ = prior.Died(p.ID)
 	r.stops = &stops{plan: p, journal: j, keepGoing: o.KeepGoing, hosts: turns.NewHosts(p, prior, o.MaxFailedHosts)}
+	r.groups = guarding.New(p, o.Guard)
 	for _, b := range p.Barriers {
 		r.barriers[b.Name] = b
 	}
@@ -157,8 +161,8 @@ func (r *run) stepRunner() *stepRunner {
 	return &stepRunner{plan: r.plan, prior: r.prior, died: r.died, manifest: r.manifest, journal: r.journal, exec: r.exec, options: r.options,
 		work: r.work, facts: r.facts, hosts: r.stops.hosts, queries: queries, entries: entries.New(queries), identities: identity.New(queries),
 		late: latehost.New(r.work, queries, r.options.Reacher), recheck: dependenciesOfWork(r.plan),
-		approvals:  &approvals{options: r.options, given: map[*plan.Step]compare.Approved{}},
-		semaphores: turns.NewSemaphores(r.manifest.Semaphores()), batches: turns.NewBatches()}
+		approvals: &approvals{options: r.options, given: map[*plan.Step]compare.Approved{}},
+		groups:    r.groups, semaphores: turns.NewSemaphores(r.manifest.Semaphores()), batches: turns.NewBatches()}
 }
 
 // move gives entries their new addresses, before anything is done with the resources
@@ -193,7 +197,9 @@ func dependenciesOfWork(p *plan.Plan) map[string]bool {
 // layers walks the graph: one goroutine owns the frontier, workers do the nodes and
 // send back their outcomes.
 func (r *run) layers(ctx context.Context) {
-	frontier, stopping := graph.NewFrontier(r.plan.Nodes()), false
+	nodes, settling := r.groups.Order(r.plan.Nodes())
+	frontier, stopping := graph.NewFrontier(nodes), false
+	frontier.Lenient(settling...)
 	for name, b := range r.barriers {
 		if b.OrderOnly {
 			frontier.Lenient(name)
@@ -235,8 +241,13 @@ func (r *run) layers(ctx context.Context) {
 			if out.Acted {
 				limits.Begin(out.Node)
 			}
-			if out.What != order.Wait {
+			if !out.only() {
 				r.ended = append(r.ended, out.Ended)
+			}
+			for _, end := range out.settled {
+				if r.settled(end); end.Failed() {
+					r.stops.after(&outcome{Ended: end}, limits)
+				}
 			}
 			switch {
 			case out.declined:
@@ -253,6 +264,7 @@ func (r *run) layers(ctx context.Context) {
 			}
 		}
 	}
+	r.settleOpen()
 	if stopping {
 		r.rollout.stop(ctx)
 	} else {

@@ -11,6 +11,7 @@ import (
 	"deployster/apply/entries"
 	"deployster/apply/facts"
 	"deployster/apply/fresh"
+	"deployster/apply/guarding"
 	"deployster/apply/identity"
 	"deployster/apply/latehost"
 	"deployster/apply/query"
@@ -45,6 +46,8 @@ type stepRunner struct {
 	approvals  *approvals
 	semaphores turns.Semaphores
 	batches    *turns.Batches
+	groups     *guarding.Groups
+	held       heldSteps       // whose groups are not settled
 	recheck    map[string]bool // dependencies of resources with actions: their states are queried again
 
 	shutdownMu sync.Mutex
@@ -78,6 +81,10 @@ func (r *stepRunner) resource(ctx context.Context, out *outcome) {
 	}
 	if out.Old() && !out.Failed() && !out.declined {
 		return // the event is sent when the new object is done
+	}
+	if out.open = r.groups.Of(out.Addr).Holds(out.Addr); out.open {
+		r.held.add(out, step, start)
+		return // the event is sent when its group is settled
 	}
 	r.options.event(ResourceEnded{Address: out.Addr, Change: step.Shown(), Report: out.Report, Took: r.options.Now().Sub(start)})
 }
@@ -175,7 +182,7 @@ func (r *stepRunner) attempt(ctx context.Context, step *plan.Step, out *outcome,
 	seen, again, ok := r.verify(step, out, in, answer, sensitive)
 	if ok {
 		out.Report.Status = OK
-		r.record(step, out, in, r.found(seen, sensitive))
+		r.recordHeld(step, out, in, r.found(seen, sensitive))
 	}
 	return again
 }

@@ -74,6 +74,15 @@ func (f *Facts) SetReached(addr string, v observe.View, sensitive []string) {
 	f.views[addr], f.sensitive[addr] = v, sensitive
 }
 
+// Lose notes that a resource is not any more as it was reached: what was done to it was undone.
+func (f *Facts) Lose(addr string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.views, addr)
+	delete(f.sensitive, addr)
+	delete(f.gone, addr)
+}
+
 // Sensitive returns the JSON pointers into the config of a reached resource to values that must not be shown.
 func (f *Facts) Sensitive(addr string) []string {
 	f.mu.Lock()

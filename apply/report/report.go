@@ -31,6 +31,9 @@ const (
 	Unknown     Status = "unknown"     // an action was started, and how it ended is unknown: it may still run
 )
 
+// Reverted begins the reason of a resource whose guarded actions were undone.
+const Reverted = "reverted"
+
 // Unreachable is the status of a host that could not be used. The resources on it were
 // left out of the plan, or have failed.
 const Unreachable Status = "unreachable"

@@ -158,7 +158,8 @@ func newApp(e Env) *cli.App {
 			signCommand(e), outputCommand(e),
 			validateCommand(e), formatCommand(e), graphCommand(e), consoleCommand(e),
 			stateCommand(e), resolveCommand(e), typeCommand(e), imageCommand(e), artifactCommand(e), runsCommand(e), hostCommand(e),
-			newCommand(e), migrateCommand(e), versionCommand(e), completionCommand(e), completeCommand(e), manCommand(e), farCommand(e), guardCommand(e),
+			newCommand(e), migrateCommand(e), versionCommand(e), completionCommand(e), completeCommand(e), manCommand(e),
+			farCommand(e), guardCommand(e),
 		},
 	}
 	for _, command := range app.Commands {

@@ -1,6 +1,7 @@
 package order
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -43,10 +44,12 @@ type NodeKind int
 
 // The sorts of nodes.
 const (
-	Begin NodeKind = iota // the resource, or its removal
-	Old                   // the end of the old object, before the resource is created again
-	Again                 // the query whether the object still exists
-	Wait                  // a barrier
+	Begin  NodeKind = iota // the resource, or its removal
+	Old                    // the end of the old object, before the resource is created again
+	Again                  // the query whether the object still exists
+	Wait                   // a barrier
+	Settle                 // a group of guarded actions is confirmed or undone
+	Turn                   // the next group of guarded actions on a host may begin
 )
 
 // The suffixes of addresses in names of nodes. No address ends with one of them.
@@ -58,6 +61,18 @@ const (
 // barrier matches the names of barriers. No address looks like that.
 var barrier = regexp.MustCompile(`^(barrier|known|doubt|purge):[0-9]+$`)
 
+// settle and turn match the nodes of groups of guarded actions. An apply adds them: plans have none.
+var (
+	settle = regexp.MustCompile(`^guard:[0-9]+$`)
+	turn   = regexp.MustCompile(`^turn:[0-9]+$`)
+)
+
+// SettleNode names the node that settles a group of guarded actions.
+func SettleNode(number int) string { return fmt.Sprintf("guard:%d", number) }
+
+// TurnNode names the node after which the group after that one may begin.
+func TurnNode(number int) string { return fmt.Sprintf("turn:%d", number) }
+
 // OldNode names the end of the old object of a replaced resource.
 func OldNode(addr string) string { return addr + oldMark }
 
@@ -65,6 +80,12 @@ func OldNode(addr string) string { return addr + oldMark }
 func OfNode(node string) (addr string, what NodeKind) {
 	if barrier.MatchString(node) {
 		return node, Wait
+	}
+	switch {
+	case strings.HasPrefix(node, "guard:") && settle.MatchString(node):
+		return node, Settle
+	case strings.HasPrefix(node, "turn:") && turn.MatchString(node):
+		return node, Turn
 	}
 	if addr, ok := strings.CutSuffix(node, oldMark); ok {
 		return addr, Old

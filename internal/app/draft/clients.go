@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"deployster/apply/guarding"
 	"deployster/config"
 	front "deployster/internal/app/artifacts"
 	"deployster/internal/app/images"
@@ -35,6 +36,9 @@ type Clients struct {
 	files *files             // nil = there are no artifacts
 	types *typeclient.Client // Types without artifacts
 }
+
+// Guard returns what has hosts undo guarded actions.
+func (c Clients) Guard() guarding.Client { return c.types }
 
 // files is what a command needs to work with artifacts.
 type files struct {

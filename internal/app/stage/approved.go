@@ -82,6 +82,7 @@ func Run(ctx context.Context, c command.Command, a Approved, ro RunOptions) (Ran
 	o := a.options
 	o.Parallelism, o.InWorkers = draft.ApplyLimits(ro.Parallelism, a.Place)
 	o.Hosts, o.MaxFailedHosts, o.Waves = ro.AtOnce, ro.MaxFailed, ro.Waves
+	o.Guard = a.Clients.Guard()
 	o.KeepGoing, o.Abort, o.Left = ro.KeepGoing, c.Abort, a.Left
 	o.Events, o.Now, o.Reacher = c.Applying, time.Now, hosts.Reacher{Places: a.Places}
 	o.Secret, o.Hide = c.Work.Secrets.Learn, c.Work.Secrets.Hide

@@ -18,7 +18,7 @@ func Keep(ctx context.Context, at interface {
 	Close() error
 }, o workspace.Options, key string) error {
 	stayInstalled(ctx)
-	log := func(err error) { _, _ = fmt.Fprintln(o.Stderr, err) } // without the journal nobody reads it
+	log := func(err error) { _, _ = fmt.Fprintln(o.Stdout, err) } // nobody reads it without the journal
 	return errors.Join(guard.Keep(ctx, guards(o), key, at, log), at.Close())
 }
 

@@ -61,8 +61,8 @@ type Guardian interface {
 	// Settle decides a group over a connection that it makes for this, and waits for the end of its undo.
 	// With keep it confirms the group, unless its undo has begun; else it has it undone now.
 	Settle(ctx context.Context, h Host, g Group, keep bool) (Settlement, error)
-	// Forget removes what is left of a settled group.
-	Forget(ctx context.Context, h Host, key string) error
+	// Dismiss removes what is left of a settled group.
+	Dismiss(ctx context.Context, h Host, key string) error
 }
 
 // GuardDir is where a type saves what the undo of a resource needs, on its host.

@@ -127,7 +127,7 @@ func (h *host) again() {
 	h.gone = nil
 }
 
-// Forget implements runner.Guardian.
-func (p *Places) Forget(ctx context.Context, at runner.Host, key string) error {
+// Dismiss implements runner.Guardian.
+func (p *Places) Dismiss(ctx context.Context, at runner.Host, key string) error {
 	return p.guard(ctx, at, remote.GuardRequest{Step: remote.GuardForget, Group: runner.Group{Key: key}})
 }

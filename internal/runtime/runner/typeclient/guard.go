@@ -63,22 +63,10 @@ func (c *Client) Protect(ctx context.Context, t Target, ty protocol.Type, a prot
 	p.Undo.Settings.Env = nil
 	p.Undo.Mounts = slices.DeleteFunc(p.Undo.Mounts, func(m runner.Mount) bool { return m.Files != nil })
 	if err := c.o.Guardian.Protect(ctx, *t.Settings.Host, p); err != nil {
-		if c.o.Hide != nil {
-			err = &hiddenError{c.o.Hide(err.Error()), err}
-		}
-		return fail(k, err, "The action cannot be guarded", "%s. Nothing was begun.", diag.Visible(err.Error()))
+		return fail(k, err, "The action cannot be guarded", "%s. Nothing was begun.", diag.Visible(string(c.o.hide([]byte(err.Error())))))
 	}
 	return nil
 }
-
-// hiddenError is an error whose text hides secrets.
-type hiddenError struct {
-	text string
-	err  error
-}
-
-func (e *hiddenError) Error() string { return e.text }
-func (e *hiddenError) Unwrap() error { return e.err }
 
 // Settle confirms a group over a new connection, or has it undone, and returns the verdict.
 func (c *Client) Settle(ctx context.Context, h runner.Host, g runner.Group, keep bool) (runner.Settlement, error) {
@@ -92,10 +80,10 @@ func (c *Client) Settle(ctx context.Context, h runner.Host, g runner.Group, keep
 	return s, err
 }
 
-// Forget removes what a host still has of a settled group.
-func (c *Client) Forget(ctx context.Context, h runner.Host, key string) error {
+// Dismiss removes what a host still has of a settled group.
+func (c *Client) Dismiss(ctx context.Context, h runner.Host, key string) error {
 	if c.o.Guardian == nil {
 		return errNoGuardian
 	}
-	return c.o.Guardian.Forget(ctx, h, key)
+	return c.o.Guardian.Dismiss(ctx, h, key)
 }

@@ -1,0 +1,130 @@
+package guarding
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"slices"
+	"sync"
+
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/typeclient"
+	"deployster/protocol"
+)
+
+// Client guards actions on hosts. *typeclient.Client is one.
+type Client interface {
+	Arm(ctx context.Context, h runner.Host, g runner.Group) error
+	Protect(ctx context.Context, t typeclient.Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput, key string) error
+	Settle(ctx context.Context, h runner.Host, g runner.Group, keep bool) (runner.Settlement, error)
+	Dismiss(ctx context.Context, h runner.Host, key string) error
+}
+
+// Group is a group of resources on one host whose guarded actions are armed together, and settled
+// after the last. It is safe for concurrent use.
+type Group struct {
+	Settle string // the node that settles it
+	Turn   string // the node after which the next group on the host begins
+
+	client Client
+	host   string
+	nodes  []string // of its resources, sorted
+	of     []string // its resources, sorted
+
+	mu    sync.Mutex
+	armed runner.Group // with a key: it is armed
+	at    runner.Host  // where it is armed
+	saved map[string]bool
+	ended map[string]bool // nodes that ended well
+}
+
+// Resources returns the addresses of the group.
+func (g *Group) Resources() []string { return g.of }
+
+// Armed reports whether guarded actions of the group may have begun, and nothing is decided.
+func (g *Group) Armed() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.armed.Key != ""
+}
+
+// Holds reports whether what was done to a resource is undone unless the group is confirmed.
+func (g *Group) Holds(addr string) bool {
+	if g == nil {
+		return false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.armed.Key != "" && g.saved[addr]
+}
+
+// Begin prepares an action: if it is guarded, the group is armed and its resource protected. It
+// returns the key of the group; "" = the action is not of an armed group. After an error the action must
+// not begin.
+func (g *Group) Begin(ctx context.Context, t typeclient.Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput) (string, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.armed.Key == "" {
+		if !a.Guarded {
+			return "", nil
+		}
+		random := make([]byte, 16)
+		_, _ = rand.Read(random) // never fails
+		armed := runner.Group{Key: hex.EncodeToString(random), After: t.Settings.Host.UndoUnlessReached, Resources: g.of}
+		if err := g.client.Arm(ctx, *t.Settings.Host, armed); err != nil {
+			return "", err
+		}
+		g.armed, g.at = armed, *t.Settings.Host
+	}
+	if a.Guarded && !g.saved[t.Address] {
+		if err := g.client.Protect(ctx, t, ty, a, in, g.armed.Key); err != nil {
+			return "", err
+		}
+		g.saved[t.Address] = true
+	}
+	return g.armed.Key, nil
+}
+
+// End notes how a node of the group ended.
+func (g *Group) End(node string, well bool) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if well {
+		g.ended[node] = true
+	}
+}
+
+// Whole reports whether all of the group was done: only then it is confirmed.
+func (g *Group) Whole() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !slices.ContainsFunc(g.nodes, func(node string) bool { return !g.ended[node] })
+}
+
+// Decide has the host confirm or undo the group, and returns the verdict. The group is not armed
+// any more, whatever the result.
+func (g *Group) Decide(ctx context.Context) (runner.Settlement, error) {
+	keep := g.Whole()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s, err := g.client.Settle(ctx, g.at, g.armed, keep)
+	if err == nil && s.Settled() {
+		// What is left there is removed by the next client otherwise.
+		_ = g.client.Dismiss(ctx, g.at, g.armed.Key)
+	}
+	g.armed.Key = ""
+	return s, err
+}
+
+// After returns how long after the last action the host undoes the group.
+func (g *Group) After() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.armed.After.String()
+}
+
+// Host returns the name of the host.
+func (g *Group) Host() string { return g.host }
