@@ -64,6 +64,14 @@ type Settling struct {
 	Keep      bool // it is to be confirmed: all of it was done
 }
 
+// String returns what is done about the group, in one line.
+func (s Settling) String() string {
+	if s.Keep {
+		return fmt.Sprintf("%s: connecting again, so that the changes of %s stay", s.Host, words.List(s.Resources, 10))
+	}
+	return fmt.Sprintf("%s: undoing the changes of %s, since not all of them were made", s.Host, words.List(s.Resources, 10))
+}
+
 // Stopping reports that nothing new will be started; Running nodes are still in progress.
 type Stopping struct {
 	Where       string // "" = everywhere; else the name of a host, or ThisMachine

@@ -47,6 +47,8 @@ type UndoInput struct {
 
 // Guarded is implemented by types with guarded actions.
 type Guarded[C, S any] interface {
+	// Guards reports whether all actions on this object are guarded. Plans may also mark single ones.
+	Guards(c *Call[C, S]) bool
 	// Save saves in a directory what Undo needs to restore the object as it is now. It changes nothing else.
 	Save(ctx context.Context, c *Call[C, S], dir string) error
 	// Undo restores what Save has saved in a directory. The saved object may be unchanged, or changed in part,
@@ -84,11 +86,11 @@ func (s server[C, S]) guard(ctx context.Context, p Process, g Guarded[C, S]) err
 	return g.Save(ctx, c, in.Guard.Directory)
 }
 
-// unguarded returns actions as an input without Guards gets them: an older deployster refuses the mark.
-func unguarded(actions []Action) []Action {
-	plain := slices.Clone(actions)
-	for i := range plain {
-		plain[i].Guarded = false
+// marked returns actions that are all guarded, or none: an older deployster refuses the mark.
+func marked(actions []Action, guarded bool) []Action {
+	list := slices.Clone(actions)
+	for i := range list {
+		list[i].Guarded = guarded
 	}
-	return plain
+	return list
 }

@@ -109,8 +109,8 @@ func (s server[C, S]) look(ctx context.Context, p Process) (StateAnswer, error) 
 		answer, err = s.provided(ctx, c, have)
 	}
 	answer.Memory = c.remembered()
-	if !c.Guards {
-		answer.Actions = unguarded(answer.Actions)
+	if guarded, guards := s.r.(Guarded[C, S]); !c.Guards || guards && guarded.Guards(c) {
+		answer.Actions = marked(answer.Actions, c.Guards)
 	}
 	return answer, err
 }

@@ -64,6 +64,7 @@ func Connect(ctx context.Context, w *workspace.Workspace, at *router.Places, o S
 	}
 	former := found.Former(on, o.Prior)
 	found.Add(on, former, Greet(ctx, at, former, o.AtOnce))
+	w.Diagnostics(found.pending())
 	if ctx.Err() != nil || len(on) == 0 {
 		return Connected{Manifest: m, Selection: s}, context.Cause(ctx)
 	}
@@ -132,6 +133,15 @@ func unreached(w *workspace.Workspace, m *config.Manifest, o Subject, excludes [
 	}
 	w.Diagnostics(diags)
 	return why, nil
+}
+
+// pending warns of what an undo on a host may still change.
+func (r Reached) pending() (diags diag.Diagnostics) {
+	for _, name := range sorted(r.Pending) {
+		diags = append(diags, diag.Warningf("An undo is pending", "%s: guarded actions on %s are undone unless their apply reaches the host "+
+			"again. What is read there now may change; the next apply waits for that.", name, words.All(r.Pending[name])))
+	}
+	return diags
 }
 
 // notIn returns list without the elements of other.

@@ -28,6 +28,7 @@ type Reached struct {
 	Pins       map[string]router.Pin
 	Conditions map[string]Condition
 	Namespaces map[string]*remote.Namespace // what the namespaces of clusters enforce
+	Pending    map[string][]string          // by host: resources whose guarded actions are neither confirmed nor undone
 }
 
 // Condition is the condition of a host that no plan depends on.
@@ -192,7 +193,7 @@ func (f Reached) Lost(on map[string]*Resident, prior state.Snapshot) []string {
 // way returns the settings that declare how a host is reached, as JSON: two hosts with equal settings
 // have the same way, also where a setting is a pointer.
 func way(h runner.Host) string {
-	h.Name, h.Machine = "", ""
+	h.Name, h.Machine, h.UndoUnlessReached = "", "", 0
 	text, err := json.Marshal(h)
 	if err != nil {
 		return fmt.Sprintf("%s: %s", h, err) // not met: every field has a form in JSON
@@ -203,7 +204,7 @@ func way(h runner.Host) string {
 // Greet connects to hosts, atOnce of them concurrently; 0 = order.Hosts.
 func Greet(ctx context.Context, p *router.Places, on map[string]*Resident, atOnce int) Reached {
 	found := Reached{Facts: map[string]protocol.HostFacts{}, Pins: map[string]router.Pin{}, Conditions: map[string]Condition{},
-		Namespaces: map[string]*remote.Namespace{}}
+		Namespaces: map[string]*remote.Namespace{}, Pending: map[string][]string{}}
 	for name, r := range on {
 		if r.Host.Address == "" { // it depends on values not known yet
 			found.Pins[name] = router.Pin{Address: r.Host.String()}
@@ -223,6 +224,9 @@ func Greet(ctx context.Context, p *router.Places, on map[string]*Resident, atOnc
 			found.Facts[name], found.Namespaces[name] = facts, welcome.Namespace
 			found.Conditions[name] = Condition{Slow: time.Since(welcome.Clock), Runc: welcome.Runc, Free: welcome.Free,
 				Printed: welcome.Printed}
+			if len(welcome.Pending) > 0 {
+				found.Pending[name] = welcome.Pending
+			}
 		}
 		found.Pins[name] = pin
 	})

@@ -184,6 +184,13 @@ type Stopping struct {
 	Running     int    `json:"running"`        // the number of resources that are still in progress
 }
 
+// Settling reports that guarded actions are confirmed, if their host can be reached again, or undone.
+type Settling struct {
+	Host      string   `json:"host"`
+	Resources []string `json:"resources"` // of the group
+	Keep      bool     `json:"keep"`      // they are to be confirmed, since all of the group was done; else they are undone
+}
+
 // WaveSoaking reports that an apply waits after a wave of hosts.
 type WaveSoaking struct {
 	Wave  int      `json:"wave"`  // its number, from 1
@@ -239,7 +246,7 @@ func All() []Body {
 	return []Body{Version{}, Diagnostic{}, Note{}, Pull{}, ArtifactChecked{}, ArtifactFetched{}, ResourceAsking{}, ResourceDecided{},
 		PlannedChange{}, PlanSummary{}, Drift{},
 		ApplyStarted{}, ActionStarted{}, Log{}, Waiting{}, ActionEnded{}, Retrying{}, ResourceEnded{}, Stopping{},
-		WaveSoaking{}, WaveEnded{}, Watch{}, ResourceWatch{},
+		Settling{}, WaveSoaking{}, WaveEnded{}, Watch{}, ResourceWatch{},
 		WatchProcess{},
 		RepairStarted{}, RepairEnded{},
 		Checks{}, Outputs{}, Report{}, Dropped{}, End{}}

@@ -63,6 +63,8 @@ func OfApply(e apply.Event) Event {
 		}
 		return newEvent(Warning, fmt.Sprintf("%s%s: nothing new is started%s, waiting for %d", why, where, where, e.Running),
 			Stopping{e.Interrupted, e.Where, e.Running})
+	case apply.Settling:
+		return newEvent(Info, e.String(), Settling{e.Host, e.Resources, e.Keep})
 	case apply.WaveSoaking:
 		return newEvent(Info, fmt.Sprintf("Wave %d (%s): waiting %s", e.Number, words.List(e.Hosts, 10), e.Soak),
 			WaveSoaking{e.Number, e.Hosts, seconds(e.Soak)})

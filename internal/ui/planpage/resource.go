@@ -146,6 +146,9 @@ func (v *view) why(s *plan.Step) (list []sentence) {
 	if host := s.Settings.Host; host != nil {
 		say("why", "It is on "+host.Name+" ("+host.String()+").")
 	}
+	if after := s.Reverts(); after != 0 {
+		say("warn", "It "+render.Reverts(after)+".")
+	}
 	if more := s.Settings.Widened(); len(more) > 0 {
 		say("warn", "It runs with more than the defaults: "+strings.Join(more, ", ")+".")
 	}

@@ -79,6 +79,8 @@ func (p progress) Applying(e apply.Event) {
 		p.Printf("%s: attempt %d of %d in %s\n", e.Address, e.Attempt, e.Of, e.Pause)
 	case apply.ResourceEnded:
 		p.ended(e)
+	case apply.Settling:
+		p.Printf("%s.\n", e)
 	case apply.WaveSoaking:
 		p.Printf("Wave %d (%s): waiting %s.\n", e.Number, words.List(e.Hosts, 10), e.Soak)
 	case apply.WaveEnded:

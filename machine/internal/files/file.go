@@ -30,6 +30,7 @@ type FileConfig struct {
 	Backup   bool     `json:"backup,omitempty"`
 	InPlace  bool     `json:"in_place,omitempty"`
 	Follow   bool     `json:"follow,omitempty"`
+	Guarded  *bool    `json:"guarded,omitempty"`
 
 	Directory string `json:"directory,omitempty"` // of discovery, as Prefix
 	Prefix    string `json:"prefix,omitempty"`
@@ -46,6 +47,8 @@ var fileDocs = attributeDocs(map[string]string{
 	"in_place": "Write into the file instead of replacing it, as is needed where it is a mount of its own. " +
 		"A reader may then see a half of it.",
 	"follow":    "Where the path is a link, manage the file to which it leads. Otherwise the link is replaced by the file.",
+	"guarded": "Whether a change is undone unless the host can be reached again, where the host has undo_unless_reached. " +
+		"By default for files below /etc/ssh, /etc/network, /etc/netplan and /etc/systemd/network.",
 	"directory": "For discovery only: list the files in and below this directory.",
 	"prefix":    "For discovery only: list the files whose path begins so.",
 })

@@ -19,12 +19,15 @@ type ServiceConfig struct {
 	Running   *bool  `json:"running,omitempty" deployster:"computed"`
 	Enabled   *bool  `json:"enabled,omitempty" deployster:"computed"`
 	OnRefresh string `json:"on_refresh,omitempty" enum:"reload,restart,none" default:"reload"`
+	Guarded   *bool  `json:"guarded,omitempty"`
 }
 
 var serviceDocs = map[string]string{
 	"name":    "The name of the service without .service, or the whole name of a unit of another kind, such as cups.socket.",
 	"running": "Whether it runs. Left out, that is not managed.",
 	"enabled": "Whether it starts at boot. Left out, that is not managed.",
+	"guarded": "Whether a change is undone unless the host can be reached again, where the host has undo_unless_reached. By " +
+		"default for ssh, sshd, ssh.socket, networking, systemd-networkd and NetworkManager.",
 	"on_refresh": "What is done when something that the resource subscribes to was changed. A service that cannot reload is " +
 		"restarted.",
 }
