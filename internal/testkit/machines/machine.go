@@ -231,6 +231,20 @@ func (m *Machine) Ready() error {
 	return err
 }
 
+// Reboot ends all processes of the machine at once, as a power failure would, and boots it with the files that it has.
+func (m *Machine) Reboot() error {
+	before := m.leader
+	_, _ = m.Shell("systemctl reboot --force --force") // it does not return
+	for deadline := time.Now().Add(bootTime); ; time.Sleep(20 * time.Millisecond) {
+		if err := m.findLeader(); err == nil && m.leader != before {
+			return m.wait()
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("the machine %s does not boot again after %s:\n%s", m.Name, bootTime, m.Console())
+		}
+	}
+}
+
 // End ends the machine at once, as a power failure would, and forgets what it changed.
 func (m *Machine) End() error {
 	var err error
