@@ -75,12 +75,31 @@ func (r *stepRunner) guard(ctx context.Context, step *plan.Step, out *outcome, i
 		return true
 	}
 	var err error
-	at.guard, err = group.Begin(ctx, step.Target(out.Addr), step.Init, a, protocol.ActionInput{StateInput: in, Action: a.Name, StaleState: at.stale})
+	at.guard, err = group.Begin(ctx, guarding.Member{Target: step.Target(out.Addr), Type: step.Init,
+		Input: protocol.ActionInput{StateInput: in, Action: a.Name, StaleState: at.stale}}, a.Guarded, r.protected)
 	if err != nil {
 		out.fail(a.Name, err)
 		return false
 	}
 	return true
+}
+
+// protected returns a resource as it is protected before its turn; nil = what it does is not known yet.
+func (r *stepRunner) protected(addr string) *guarding.Member {
+	step := r.plan.Resources[addr]
+	if step.Reverts() == 0 || len(step.Unknown) > 0 {
+		return nil
+	}
+	actions := step.Answer().Actions
+	if old := step.Old(); old != nil {
+		actions = slices.Concat(old.Answer().Actions, actions)
+	}
+	in, err := r.queries.Request(step, addr, step.Config, nil)
+	if err != nil {
+		return nil // its own turn has the error
+	}
+	return &guarding.Member{Target: step.Target(addr), Type: step.Init, Input: protocol.ActionInput{StateInput: in,
+		Action: actions[0].Name, StaleState: step.Answer().Stale}}
 }
 
 // recordHeld records the reached state of a resource, unless its group has yet to be confirmed: until
@@ -113,13 +132,13 @@ func (r *stepRunner) settle(g *guarding.Group) (ended []report.Ended) {
 		}
 		out := &held.out
 		switch {
-		case err != nil:
+		case err != nil && out.Acted:
 			r.facts.Lose(addr)
 			out.undone(diag.From("Whether it was undone is unknown", err)[0].Detail, keep)
 			out.Report.Status = Unknown
 		case verdict.Verdict == runner.Confirmed && held.record != nil:
 			held.record(out)
-		case verdict.Verdict == runner.Confirmed:
+		case verdict.Verdict == runner.Confirmed, !out.Acted:
 		default:
 			r.facts.Lose(addr)
 			out.undone(why(verdict, keep, after), keep)

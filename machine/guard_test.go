@@ -62,8 +62,14 @@ func (s site) fails(args []string, texts ...string) {
 // reached wants a new login to the machine.
 func (s site) reached() {
 	s.t.Helper()
-	if out, err := s.machine.SSH("true").CombinedOutput(); err != nil {
-		s.t.Fatalf("the machine cannot be reached: %v\n%s", err, out)
+	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(200 * time.Millisecond) {
+		out, err := s.machine.SSH("true").CombinedOutput()
+		if err == nil {
+			return
+		}
+		if time.Now().After(limit) {
+			s.t.Fatalf("the machine cannot be reached: %v\n%s", err, out)
+		}
 	}
 }
 
@@ -137,7 +143,7 @@ resource "firewall" {
 	s.declares(strings.Replace(rules, "VERDICT", "drop", 1))
 	s.fails([]string{"apply", "-auto-approve"}, "reverted")
 	s.reached()
-	s.holds("nft list table inet "+table+" | grep -c accept; grep -c accept /etc/nftables.d/*.nft", "1\n1")
+	s.holds("nft list table inet "+table+" | grep -c dport.*accept; grep -c accept /etc/nftables.d/*.nft", "1\n1")
 	s.clean()
 }
 

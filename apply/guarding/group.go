@@ -15,7 +15,7 @@ import (
 // Client guards actions on hosts. *typeclient.Client is one.
 type Client interface {
 	Arm(ctx context.Context, h runner.Host, g runner.Group) error
-	Protect(ctx context.Context, t typeclient.Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput, key string) error
+	Protect(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.ActionInput, key string, order int) error
 	Settle(ctx context.Context, h runner.Host, g runner.Group, keep bool) (runner.Settlement, error)
 	Dismiss(ctx context.Context, h runner.Host, key string) error
 }
@@ -29,7 +29,7 @@ type Group struct {
 	client Client
 	host   string
 	nodes  []string // of its resources, sorted
-	of     []string // its resources, sorted
+	of     []string // its resources, in their order
 
 	mu    sync.Mutex
 	armed runner.Group // with a key: it is armed
@@ -58,16 +58,24 @@ func (g *Group) Holds(addr string) bool {
 	return g.armed.Key != "" && g.saved[addr]
 }
 
-// Begin prepares an action: if it is guarded, the group is armed and its resource protected. It
-// returns the key of the group; "" = the action is not of an armed group. After an error the action must
-// not begin.
-func (g *Group) Begin(ctx context.Context, t typeclient.Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput) (string, error) {
+// Member is a resource as it is protected.
+type Member struct {
+	Target typeclient.Target
+	Type   protocol.Type
+	Input  protocol.ActionInput
+}
+
+// Begin prepares an action of a member: if it is guarded, the group is armed and the member protected,
+// with all others whose guarded actions are known. It returns the key of the group; "" = the action
+// is not of an armed group. After an error the action must not begin.
+func (g *Group) Begin(ctx context.Context, m Member, guarded bool, others func(addr string) *Member) (string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.armed.Key == "" {
-		if !a.Guarded {
+		if !guarded {
 			return "", nil
 		}
+		t := m.Target
 		random := make([]byte, 16)
 		_, _ = rand.Read(random) // never fails
 		armed := runner.Group{Key: hex.EncodeToString(random), After: t.Settings.Host.UndoUnlessReached, Resources: g.of}
@@ -75,14 +83,31 @@ func (g *Group) Begin(ctx context.Context, t typeclient.Target, ty protocol.Type
 			return "", err
 		}
 		g.armed, g.at = armed, *t.Settings.Host
+		for _, addr := range g.of {
+			if other := others(addr); other != nil && addr != t.Address {
+				if err := g.protect(ctx, *other); err != nil {
+					return "", err
+				}
+			}
+		}
 	}
-	if a.Guarded && !g.saved[t.Address] {
-		if err := g.client.Protect(ctx, t, ty, a, in, g.armed.Key); err != nil {
+	if guarded {
+		if err := g.protect(ctx, m); err != nil {
 			return "", err
 		}
-		g.saved[t.Address] = true
 	}
 	return g.armed.Key, nil
+}
+
+// protect protects a member once.
+func (g *Group) protect(ctx context.Context, m Member) error {
+	addr := m.Target.Address
+	if g.saved[addr] {
+		return nil
+	}
+	err := g.client.Protect(ctx, m.Target, m.Type, m.Input, g.armed.Key, slices.Index(g.of, addr))
+	g.saved[addr] = err == nil
+	return err
 }
 
 // End notes how a node of the group ended.

@@ -51,16 +51,20 @@ func New(p *plan.Plan, c Client) *Groups {
 	}
 	all := slices.Collect(maps.Values(members))
 	nodes := p.Nodes()
+	sorted := nodes.Sorted()
 	for _, one := range whole(all, nodes, func(addr string) string { return turns.HostOf(p, addr) }) {
 		g := &Group{client: c, host: turns.HostOf(p, slices.Sorted(maps.Keys(one))[0]), saved: map[string]bool{}, ended: map[string]bool{}}
 		for _, node := range slices.Sorted(maps.Keys(nodes)) {
 			if addr, what := order.OfNode(node); one[addr] && what != order.Wait {
 				g.nodes = append(g.nodes, node)
-				g.of = append(g.of, addr)
 				gs.of[addr] = g
 			}
 		}
-		g.of = slices.Compact(g.of)
+		for _, node := range sorted {
+			if addr, what := order.OfNode(node); one[addr] && what == order.Begin {
+				g.of = append(g.of, addr)
+			}
+		}
 		gs.list = append(gs.list, g)
 	}
 	slices.SortFunc(gs.list, func(a, b *Group) int { return slices.Compare(a.nodes, b.nodes) })

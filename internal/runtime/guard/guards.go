@@ -92,7 +92,7 @@ func (g Guards) Protect(ctx context.Context, p runner.Protection) error {
 	}
 	err = d.change(ctx, func(r *Record) error {
 		r.Failure = ""
-		r.Members = append(r.Members, member{Address: p.Address, Undo: p.Undo})
+		r.Members = append(r.Members, member{Address: p.Address, Order: p.Order, Undo: p.Undo})
 		return nil
 	})
 	if err != nil {

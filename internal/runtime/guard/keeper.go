@@ -152,7 +152,7 @@ func (k *keeper) prepare(ctx context.Context, r Record) {
 		if k.prepared[m.Address] != nil {
 			continue
 		}
-		err := k.make(ctx, m, min(i, 1)+1)
+		err := k.make(ctx, m, 2) // for both passes
 		// A failure to write it is noticed by whoever waits for it.
 		_ = k.dir.change(ctx, func(r *Record) error {
 			if err != nil {
@@ -235,7 +235,7 @@ func (k *keeper) undo(ctx context.Context, idle time.Duration) error {
 		if decided = v == runner.Undoing; !decided {
 			decided, err = k.dir.decide(runner.Armed, runner.Undoing)
 		}
-		list = r.acted()
+		list = r.undone()
 		return err
 	})
 	if err != nil || !decided {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"deployster/internal/base/durable"
@@ -37,6 +38,7 @@ type Record struct {
 // member is one resource of a group, as it is undone.
 type member struct {
 	Address string      `json:"address"`
+	Order   int         `json:"order"` // of its actions in the group
 	Undo    runner.Spec `json:"undo"`
 	Ready   bool        `json:"ready,omitempty"` // the container of its undo is made
 }
@@ -126,15 +128,13 @@ func (d dir) write(r Record) error {
 // lives reports whether the process that carries out an action is alive.
 func (a action) lives() bool { return a.Started != "" && proc.Of(a.PID).Since() == a.Started }
 
-// acted returns the resources on which an action was begun, in the order of their protections.
-func (r Record) acted() (list []member) {
-	for _, m := range r.Members {
-		for _, a := range r.Actions {
-			if a.Address == m.Address {
-				list = append(list, m)
-				break
-			}
-		}
+// undone returns the resources that are undone, in the order of their actions: all, also those whose
+// own actions were not begun. What they read may have been changed, and read again, as at a boot.
+func (r Record) undone() []member {
+	if len(r.Actions) == 0 {
+		return nil
 	}
+	list := slices.Clone(r.Members)
+	slices.SortStableFunc(list, func(a, b member) int { return a.Order - b.Order })
 	return list
 }

@@ -26,7 +26,7 @@ type Group struct {
 type Protection struct {
 	Key     string `json:"key"` // of the group
 	Address string `json:"address"`
-	Action  string `json:"action"`
+	Order   int    `json:"order"` // of its actions in the group
 	Save    Spec   `json:"save"` // run once, now
 	Undo    Spec   `json:"undo"` // its container is made now, and its input is held back
 }

@@ -22,5 +22,9 @@ MaxStartups 500:30:1000
 MaxSessions 500
 END
 mount -t overlay overlay -o "lowerdir=$base,upperdir=up,workdir=work" root
-exec systemd-nspawn --quiet -D root --boot --register=no --keep-unit -M "$name" --capability=all --bind="$dir/data:/var/lib/deployster" \
+cat >start.sh <<'END'
+# Boots what boot.sh has made, in its namespaces: sh start.sh NAME DIRECTORY
+exec systemd-nspawn --quiet -D root --boot --register=no --keep-unit -M "$1" --capability=all --bind="$2/data:/var/lib/deployster" \
 	--resolv-conf=replace-host --system-call-filter='@known bpf keyctl perf_event_open'
+END
+exec sh start.sh "$name" "$dir"

@@ -117,11 +117,16 @@ func (m *Machine) boot(b base) error {
 	}
 	args := append([]string{"-c", bootScript, "boot.sh", b.root(), dir, m.Name, m.Address, m.Port}, m.groups...)
 	m.nspawn = exec.Command("sh", args...)
-	m.nspawn.Stdout, m.nspawn.Stderr = console, console
 	m.nspawn.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
+	return m.start(console)
+}
+
+// start starts nspawn, and returns when sshd answers. It closes the console.
+func (m *Machine) start(console *os.File) error {
+	m.nspawn.Stdout, m.nspawn.Stderr = console, console
 	started := make(chan error)
 	go m.live(started)
-	err = <-started
+	err := <-started
 	if err := errors.Join(err, console.Close()); err != nil {
 		return err
 	}
@@ -229,20 +234,6 @@ func (m *Machine) Ready() error {
 		err = fmt.Errorf("the machine %s is %s, not running: %s", m.Name, state, failed)
 	}
 	return err
-}
-
-// Reboot ends all processes of the machine at once, as a power failure would, and boots it with the files that it has.
-func (m *Machine) Reboot() error {
-	before := m.leader
-	_, _ = m.Shell("systemctl reboot --force --force") // it does not return
-	for deadline := time.Now().Add(bootTime); ; time.Sleep(20 * time.Millisecond) {
-		if err := m.findLeader(); err == nil && m.leader != before {
-			return m.wait()
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("the machine %s does not boot again after %s:\n%s", m.Name, bootTime, m.Console())
-		}
-	}
 }
 
 // End ends the machine at once, as a power failure would, and forgets what it changed.

@@ -26,13 +26,13 @@ func (c *Client) Arm(ctx context.Context, h runner.Host, g runner.Group) error {
 }
 
 // Protect has a resource save what the undo of its actions needs, and adds it to an armed group.
-func (c *Client) Protect(ctx context.Context, t Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput, key string) error {
+func (c *Client) Protect(ctx context.Context, t Target, ty protocol.Type, in protocol.ActionInput, key string, order int) error {
 	k := call{target: t, step: StepSave, kind: runner.Query, command: ty.Guard.Saving(), mounts: t.Mounts, settings: t.Settings,
 		timeout: cmp.Or(t.StateTimeout, DefaultStateTimeout)}
 	if c.o.Guardian == nil || t.Settings.Host == nil {
 		return fail(k, errNoGuardian, "The action cannot be guarded", "%s", errNoGuardian)
 	}
-	in.InitInput, in.Action = c.initInput(t), a.Name
+	in.InitInput = c.initInput(t)
 	guard := protocol.GuardInput{Directory: t.Settings.Host.GuardDir(key, t.Address)}
 	save, err := encode(struct {
 		actionV2
@@ -57,7 +57,7 @@ func (c *Client) Protect(ctx context.Context, t Target, ty protocol.Type, a prot
 			Entrypoint: command.Entrypoint, Args: command.Args, Stdin: stdin, Mounts: slices.Clone(mounts), Settings: t.Settings,
 			Timeout: k.timeout, LogStdout: true}
 	}
-	p := runner.Protection{Key: key, Address: t.Address, Action: a.Name, Save: spec(StepSave, ty.Guard.Saving(), save),
+	p := runner.Protection{Key: key, Address: t.Address, Order: order, Save: spec(StepSave, ty.Guard.Saving(), save),
 		Undo: spec("undo", ty.Guard.Undo, undo)}
 	// The host keeps how to undo: without values that may be secret, and without files that it may remove.
 	p.Undo.Settings.Env = nil
