@@ -2,6 +2,7 @@ package guard
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -57,8 +58,9 @@ func (g Guards) Arm(ctx context.Context, group runner.Group, h Holder) error {
 		return err
 	}
 	err = d.write(Record{Group: group, Holder: h, Boot: g.Boot})
-	if err == nil {
-		err = durable.WriteFileHere(d.file(string(runner.Armed)), nil, 0o600)
+	holder, wrong := json.Marshal(h)
+	if err = errors.Join(err, wrong); err == nil {
+		err = durable.WriteFileHere(d.file(string(runner.Armed)), holder, 0o600)
 	}
 	if err == nil {
 		err = durable.SyncDir(g.root())
@@ -236,14 +238,38 @@ func (g Guards) Settle(ctx context.Context, h Holder) error {
 		return err
 	}
 	for _, r := range pending {
-		if r.Holder.Lineage != h.Lineage || r.Holder.Epoch == h.Epoch && r.Holder.Run == h.Run {
-			continue
+		if r.Holder.before(h) {
+			if err := g.undone(ctx, r); err != nil {
+				return err
+			}
 		}
-		if err := g.undone(ctx, r); err != nil {
+	}
+	return g.forget(h)
+}
+
+// forget removes the verdicts that an earlier holder of the state has not read any more.
+func (g Guards) forget(h Holder) error {
+	for _, v := range []runner.Verdict{runner.Confirmed, runner.Undone} {
+		files, err := filepath.Glob(filepath.Join(g.root(), "*", string(v)))
+		if err != nil {
 			return err
+		}
+		for _, file := range files {
+			var of Holder
+			content, err := os.ReadFile(file)
+			if err == nil && json.Unmarshal(content, &of) == nil && of.before(h) {
+				if err := os.RemoveAll(filepath.Dir(file)); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
+}
+
+// before reports whether a holder had the state before another one, which has it now.
+func (h Holder) before(now Holder) bool {
+	return h.Lineage == now.Lineage && (h.Epoch != now.Epoch || h.Run != now.Run)
 }
 
 // undone has a group undone, and waits for that.
