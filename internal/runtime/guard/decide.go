@@ -36,7 +36,8 @@ func (s seen) next() todo {
 		return end
 	case s.running:
 		return wait
-	case s.verdict == runner.Undoing, s.rebooted, s.wanted, s.idle >= s.after:
+	}
+	if s.verdict == runner.Undoing || s.rebooted || s.wanted || s.idle >= s.after {
 		return undo
 	}
 	return wait

@@ -19,11 +19,11 @@ import (
 // Limit is how long a guarded action may run that has no time limit of its own.
 const Limit = 10 * time.Minute
 
-// The intervals and limits of waiting for the process of a group.
-const (
-	often     = 50 * time.Millisecond
-	preparing = time.Minute
-)
+// often is how often the process of a group looks what to do, and others what it has done.
+var often = 50 * time.Millisecond
+
+// preparing is how long it may take to make the container of an undo.
+const preparing = time.Minute
 
 // Guards are the groups of one machine. A far end uses them.
 type Guards struct {
@@ -89,14 +89,9 @@ func (g Guards) Directory(key, address string) error {
 // Protect adds a resource to a group, and waits until the container of its undo is made.
 func (g Guards) Protect(ctx context.Context, p runner.Protection) error {
 	d, err := g.at(p.Key)
-	if err != nil {
-		return err
+	if err == nil {
+		err = d.add(ctx, p)
 	}
-	err = d.change(ctx, func(r *Record) error {
-		r.Failure = ""
-		r.Members = append(r.Members, member{Address: p.Address, Order: p.Order, Undo: p.Undo})
-		return nil
-	})
 	if err != nil {
 		return err
 	}

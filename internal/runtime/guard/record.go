@@ -117,6 +117,15 @@ func (d dir) change(ctx context.Context, change func(*Record) error) error {
 	return d.write(r)
 }
 
+// add adds a resource.
+func (d dir) add(ctx context.Context, p runner.Protection) error {
+	return d.change(ctx, func(r *Record) error {
+		r.Failure = ""
+		r.Members = append(r.Members, member{Address: p.Address, Order: p.Order, Undo: p.Undo})
+		return nil
+	})
+}
+
 func (d dir) write(r Record) error {
 	content, err := json.Marshal(r)
 	if err != nil {

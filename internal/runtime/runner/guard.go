@@ -27,8 +27,8 @@ type Protection struct {
 	Key     string `json:"key"` // of the group
 	Address string `json:"address"`
 	Order   int    `json:"order"` // of its actions in the group
-	Save    Spec   `json:"save"` // run once, now
-	Undo    Spec   `json:"undo"` // its container is made now, and its input is held back
+	Save    Spec   `json:"save"`  // run once, now
+	Undo    Spec   `json:"undo"`  // its container is made now, and its input is held back
 }
 
 // Verdict reports what has become of a group.
