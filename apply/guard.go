@@ -47,7 +47,7 @@ func (r *run) guarded(ctx context.Context, node string) (out outcome) {
 			r.facts.SetBegun(node)
 		}
 	}
-	r.groups.Of(out.Addr).End(node, !out.Failed() && !out.declined)
+	r.groups.Of(out.Addr).End(node, !out.Failed() && (!out.declined || out.after))
 	if out.Failed() && !out.open {
 		r.stops.fail(&out)
 	}

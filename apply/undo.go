@@ -3,6 +3,7 @@ package apply
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -77,7 +78,12 @@ func (r *stepRunner) guard(ctx context.Context, step *plan.Step, out *outcome, i
 	var err error
 	at.guard, err = group.Begin(ctx, guarding.Member{Target: step.Target(out.Addr), Type: step.Init,
 		Input: protocol.ActionInput{StateInput: in, Action: a.Name, StaleState: at.stale}}, a.Guarded, r.protected)
-	if err != nil {
+	switch {
+	case errors.Is(err, guarding.ErrAfter):
+		out.decline(err.Error())
+		out.after = true
+		return false
+	case err != nil:
 		out.fail(a.Name, err)
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"slices"
 	"sync"
 
@@ -28,8 +29,9 @@ type Group struct {
 
 	client Client
 	host   string
-	nodes  []string // of its resources, sorted
-	of     []string // its resources, in their order
+	nodes  []string        // of its resources, sorted
+	of     []string        // its resources, in their order
+	inner  map[string]bool // those with guarded actions, as far as the plan knows, and what is done between them
 
 	mu    sync.Mutex
 	armed runner.Group // with a key: it is armed
@@ -57,6 +59,11 @@ func (g *Group) Holds(addr string) bool {
 	defer g.mu.Unlock()
 	return g.armed.Key != "" && g.saved[addr]
 }
+
+// ErrAfter reports that an action is not guarded, which the plan could not know, and has to wait until
+// the group is confirmed.
+var ErrAfter = errors.New("the plan could not know that it does not belong to a group of guarded actions, which is confirmed first: " +
+	"plan and apply again")
 
 // Member is a resource as it is protected.
 type Member struct {
@@ -91,6 +98,9 @@ func (g *Group) Begin(ctx context.Context, m Member, guarded bool, others func(a
 			}
 		}
 	}
+	if !guarded && !g.inner[m.Target.Address] {
+		return "", ErrAfter
+	}
 	if guarded {
 		if err := g.protect(ctx, m); err != nil {
 			return "", err
@@ -110,7 +120,7 @@ func (g *Group) protect(ctx context.Context, m Member) error {
 	return err
 }
 
-// End notes how a node of the group ended.
+// End notes how a node of the group ended. One that has to wait is no part of it.
 func (g *Group) End(node string, well bool) {
 	if g == nil {
 		return

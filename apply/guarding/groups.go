@@ -53,12 +53,21 @@ func New(p *plan.Plan, c Client) *Groups {
 	nodes := p.Nodes()
 	sorted := nodes.Sorted()
 	for _, one := range whole(all, nodes, func(addr string) string { return turns.HostOf(p, addr) }) {
-		g := &Group{client: c, host: turns.HostOf(p, slices.Sorted(maps.Keys(one))[0]), saved: map[string]bool{}, ended: map[string]bool{}}
+		g := &Group{client: c, host: turns.HostOf(p, slices.Sorted(maps.Keys(one))[0]), saved: map[string]bool{}, ended: map[string]bool{},
+			inner: map[string]bool{}}
 		for _, node := range slices.Sorted(maps.Keys(nodes)) {
 			if addr, what := order.OfNode(node); one[addr] && what != order.Wait {
 				g.nodes = append(g.nodes, node)
 				gs.of[addr] = g
 			}
+		}
+		for addr := range one {
+			if p.Resources[addr].Reverts() != 0 {
+				g.inner[addr] = true
+			}
+		}
+		if len(g.inner) > 0 {
+			g.inner = whole([]map[string]bool{g.inner}, nodes, func(addr string) string { return turns.HostOf(p, addr) })[0]
 		}
 		for _, node := range sorted {
 			if addr, what := order.OfNode(node); one[addr] && what == order.Begin {

@@ -391,6 +391,24 @@ func TestCommand_IsOfSSHAlone(t *testing.T) {
 			t.Errorf("%q is not in %q", want, got)
 		}
 	}
+	if strings.Contains(got, "Control") {
+		t.Errorf("%q decides about shared connections", got)
+	}
+	// Of options that are given twice ssh takes the first, of -S the last: whatever a user has, it is a new connection.
+	h.SSHOptions = []string{"-o", "ControlPath=/s", "-M", "-S", "/s"}
+	args := commandOf(h, "SCRIPT", "", true)
+	got = strings.Join(args, " ")
+	for _, want := range []string{"-o ControlMaster=no -o ControlPath=none -o ControlPath=/s -M -S /s -S none -o ConnectTimeout"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+	if settings, err := exec.Command("ssh", append([]string{"-G"}, args...)...).Output(); err == nil && !strings.Contains(string(settings),
+		"controlmaster") {
+		t.Logf("ssh -G does not print what it would do: %s", settings)
+	} else if err == nil && strings.Contains(string(settings), "controlpath /s") {
+		t.Errorf("ssh would use a shared connection: %s", settings)
+	}
 	h.HostKey = "# web\nssh-ed25519 AAAA\n\n"
 	if got := knownHosts(h); got != keyAlias+" ssh-ed25519 AAAA\n" {
 		t.Errorf("known hosts: %q", got)
