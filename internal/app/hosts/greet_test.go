@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -25,6 +26,7 @@ type host struct {
 	behind  time.Duration
 	after   <-chan struct{} // closed before it answers; nil = it answers at once
 	done    func()          // it answers; nil = nobody counts
+	pending []string        // resources whose undo is pending
 }
 
 func (h host) Enter(context.Context, remote.Hello) (remote.Welcome, error) {
@@ -35,7 +37,7 @@ func (h host) Enter(context.Context, remote.Hello) (remote.Welcome, error) {
 		h.done()
 	}
 	return remote.Welcome{Facts: protocol.HostFacts{Machine: h.machine}, Clock: time.Now().Add(-h.behind), Runc: "1.4.3",
-		Free: int64(len(h.machine))}, nil
+		Pending: h.pending, Free: int64(len(h.machine))}, nil
 }
 func (host) Acts(context.Context, remote.Hello) error                                { return nil }
 func (host) Look(context.Context, []remote.Plug) []remote.Seen                       { return nil }
@@ -107,5 +109,16 @@ func TestGreet_OneSlowHost(t *testing.T) {
 	found := greet(t, there, on, 2)
 	if len(found.Facts) != hosts-1 || found.Pins["h000"].Machine != "h000" || found.Pins["h001"].Unreachable == "" {
 		t.Errorf("%d answered, the slow one: %+v, the one that is down: %+v", len(found.Facts), found.Pins["h000"], found.Pins["h001"])
+	}
+}
+
+// What an undo may still change is named.
+func TestGreet_PendingUndo(t *testing.T) {
+	t.Parallel()
+	on := map[string]*Resident{"a": {Host: runner.Host{Name: "a", Address: "a"}}, "b": {Host: runner.Host{Name: "b", Address: "b"}}}
+	found := greet(t, map[string]host{"a": {machine: "m1"}, "b": {machine: "m2", pending: []string{"ssh", "firewall"}}}, on, 0)
+	diags := found.pending()
+	if len(diags) != 1 || diags[0].Summary != "An undo is pending" || !strings.Contains(diags[0].Detail, "b: guarded actions on ssh, firewall are undone") {
+		t.Errorf("%+v", diags)
 	}
 }
