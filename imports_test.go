@@ -255,7 +255,7 @@ var ranks = map[string]int{
 	"apply/facts":                            36,
 	"apply/fresh":                            36,
 	"apply/identity":                         38,
-	"apply/guarding":                         37,
+	"apply/guarding":                         38,
 	"apply/latehost":                         38,
 	"apply/query":                            37,
 	"apply/report":                           37,

@@ -118,9 +118,8 @@ func (r *stepRunner) runAction(step *plan.Step, out *outcome, in protocol.StateI
 		return jerr
 	}
 	r.facts.TellMemory(&in, out.Addr)
-	target := step.Target(out.Addr)
+	target, leads := step.Target(out.Addr), false
 	target.Guard = at.guard
-	var leads bool
 	target.Batch, leads = at.batch.Begin()
 	r.options.event(ActionStarted{Address: out.Addr, Action: a.Name, Description: a.Description, Host: turns.HostName(step),
 		Pod: r.podOf(step, a, key), First: at.first, Late: at.late, Together: at.batch.Size(), Leads: leads, Kind: kindOf(step)})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"deployster/apply/guarding"
 	"deployster/apply/report"
 	"deployster/internal/base/words"
 	"deployster/plan"
@@ -65,12 +66,7 @@ type Settling struct {
 }
 
 // String returns what is done about the group, in one line.
-func (s Settling) String() string {
-	if s.Keep {
-		return fmt.Sprintf("%s: connecting again, so that the changes of %s stay", s.Host, words.List(s.Resources, 10))
-	}
-	return fmt.Sprintf("%s: undoing the changes of %s, since not all of them were made", s.Host, words.List(s.Resources, 10))
-}
+func (s Settling) String() string { return guarding.Sentence(s.Host, s.Resources, s.Keep) }
 
 // Stopping reports that nothing new will be started; Running nodes are still in progress.
 type Stopping struct {

@@ -14,7 +14,6 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan"
-	"deployster/plan/order"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -36,11 +35,6 @@ type outcome struct {
 
 	batchGroup string // the resources whose actions may be carried out together with its own; "" = none
 	leaveBatch func() // notes that it does not join a batch any more
-}
-
-// only reports whether the node stands for no resource.
-func (o *outcome) only() bool {
-	return o.What == order.Wait || o.What == order.Settle || o.What == order.Turn
 }
 
 // holds reports whether a step needs an action, as far as the plan knows, and none may start.

@@ -33,7 +33,7 @@ func (r *stepRunner) keep(step *plan.Step, out *outcome, in protocol.StateInput,
 		r.facts.SetMemory(out.Addr, found.Memory)
 	}
 	entry, differs := r.entries.Valid(step, out.Addr, in, found)
-	r.show(step, out, in, found)
+	r.facts.SetReached(out.Addr, viewOf(step, in, found), found.Sensitive)
 	if r.facts.Acted(out.Addr) || differs { // else the entry is unchanged
 		if err := r.journal.Valid(out.Addr, entry); err != nil {
 			out.failJournal(err)
@@ -41,10 +41,10 @@ func (r *stepRunner) keep(step *plan.Step, out *outcome, in protocol.StateInput,
 	}
 }
 
-// show shows the reached state to the dependants.
-func (r *stepRunner) show(step *plan.Step, out *outcome, in protocol.StateInput, found entries.Found) {
-	r.facts.SetReached(out.Addr, observe.View{Type: step.Type, Config: in.Config, State: found.State, Status: protocol.Valid,
-		Aliases: step.Aliases, Hidden: found.Hidden, Schema: step.Init.StateSchema}, found.Sensitive)
+// viewOf returns the reached state as the dependants see it.
+func viewOf(step *plan.Step, in protocol.StateInput, found entries.Found) observe.View {
+	return observe.View{Type: step.Type, Config: in.Config, State: found.State, Status: protocol.Valid, Aliases: step.Aliases,
+		Hidden: found.Hidden, Schema: step.Init.StateSchema}
 }
 
 // recordFound records what a plan with -refresh-only found and showed. It queries only resources in doubt again, and runs no action.

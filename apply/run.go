@@ -241,7 +241,7 @@ func (r *run) layers(ctx context.Context) {
 			if out.Acted {
 				limits.Begin(out.Node)
 			}
-			if !out.only() {
+			if out.What < order.Wait { // else it stands for no resource
 				r.ended = append(r.ended, out.Ended)
 			}
 			for _, end := range out.settled {

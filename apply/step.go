@@ -47,7 +47,6 @@ type stepRunner struct {
 	semaphores turns.Semaphores
 	batches    *turns.Batches
 	groups     *guarding.Groups
-	held       heldSteps       // whose groups are not settled
 	recheck    map[string]bool // dependencies of resources with actions: their states are queried again
 
 	shutdownMu sync.Mutex
@@ -83,7 +82,7 @@ func (r *stepRunner) resource(ctx context.Context, out *outcome) {
 		return // the event is sent when the new object is done
 	}
 	if out.open = r.groups.Of(out.Addr).Holds(out.Addr); out.open {
-		r.held.add(out, step, start)
+		r.groups.Of(out.Addr).Hold(out.Ended, step.Shown(), start)
 		return // the event is sent when its group is settled
 	}
 	r.options.event(ResourceEnded{Address: out.Addr, Change: step.Shown(), Report: out.Report, Took: r.options.Now().Sub(start)})

@@ -172,7 +172,7 @@ func TestGuard_Reverted(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, name := range []string{"g1", "g2"} {
-			if r := report.Resources[name]; r.Status != apply.Error || r.Reason != "reverted: the host could not be reached again within 1m0s" || r.Failed != "make" {
+			if r := report.Resources[name]; r.Status != apply.Error || r.Reason != "reverted: the host could not be reached again within 60s" || r.Failed != "make" {
 				t.Errorf("%s: %s", name, encode(r))
 			}
 		}

@@ -83,8 +83,7 @@ func Open(ctx context.Context, o Options) (*Runtime, error) {
 func sandboxes(c *daemon.Conn, machines machinegrant.List) sandbox.Options {
 	kept := []string{c.Config.Artifacts(), c.Config.Volumes(), filepath.Join(c.Config.DataDir, "guard")}
 	o := sandbox.Options{Own: append(kept[:3:3], c.Config.RuntimeDir), Kept: kept, RuntimeDir: c.Config.RuntimeDir, Embedded: c.Embedded,
-		Snapshotter:  c.Snapshotter,
-		Capabilities: c.SnapshotterCapabilities, Machines: machines}
+		Snapshotter: c.Snapshotter, Capabilities: c.SnapshotterCapabilities, Machines: machines}
 	if c.Embedded {
 		o.Own = append(o.Own, c.Config.DataDir)
 	}

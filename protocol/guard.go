@@ -1,9 +1,7 @@
 package protocol
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"slices"
 )
@@ -17,32 +15,11 @@ type Guard struct {
 	Undo Command  `json:"undo"`           // restores what was saved
 }
 
-// Saving returns the command that saves.
-func (g *Guard) Saving() Command {
-	if g.Save == nil {
-		return Command{Args: []string{saveArg}}
-	}
-	return *g.Save
-}
-
 // GuardInput is a part of the stdin of the commands of a Guard.
 type GuardInput struct {
 	// Directory is on the machine of the resource, for this resource and this apply alone. What save leaves
-	// there is there when undo runs, also after a reboot, and is removed afterwards.
+	// there is there when undo runs, also after a reboot.
 	Directory string `json:"directory"`
-}
-
-// SaveInput is the stdin of the command that saves.
-type SaveInput struct {
-	ActionInput
-	Guard GuardInput `json:"guard"`
-}
-
-// UndoInput is the stdin of the command that undoes. It has no config: that may hold secrets, and
-// the host keeps this input.
-type UndoInput struct {
-	InitInput
-	Guard GuardInput `json:"guard"`
 }
 
 // Guarded is implemented by types with guarded actions.
@@ -51,8 +28,8 @@ type Guarded[C, S any] interface {
 	Guards(c *Call[C, S]) bool
 	// Save saves in a directory what Undo needs to restore the object as it is now. It changes nothing else.
 	Save(ctx context.Context, c *Call[C, S], dir string) error
-	// Undo restores what Save has saved in a directory. The saved object may be unchanged, or changed in part,
-	// and Undo may run several times.
+	// Undo restores what Save has saved in a directory. The object may be unchanged, or changed in part, and
+	// Undo may run several times.
 	Undo(ctx context.Context, log io.Writer, dir string) error
 }
 
@@ -62,28 +39,18 @@ const (
 	undoArg = "undo"
 )
 
-// guard carries out a command of the Guard.
+// guard carries out a command of the Guard. The input of undo has no config.
 func (s server[C, S]) guard(ctx context.Context, p Process, g Guarded[C, S]) error {
-	var in UndoInput
-	data, err := io.ReadAll(p.Stdin)
-	if err != nil {
-		return fmt.Errorf("stdin cannot be read: %w", err)
-	}
-	if err := readInput(bytes.NewReader(data), &in); err != nil {
-		return err
-	}
-	if in.Guard.Directory == "" {
-		return Errorf(BugError, "", "%s has no directory", p.Args[0])
-	}
-	if p.Args[0] == undoArg {
-		return g.Undo(ctx, p.Stderr, in.Guard.Directory)
-	}
-	p.Stdin = bytes.NewReader(data)
 	c, err := s.call(p)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case c.Guard == nil || c.Guard.Directory == "":
+		return Errorf(BugError, "", "%s has no directory", p.Args[0])
+	case p.Args[0] == undoArg:
+		return g.Undo(ctx, p.Stderr, c.Guard.Directory)
 	}
-	return g.Save(ctx, c, in.Guard.Directory)
+	return g.Save(ctx, c, c.Guard.Directory)
 }
 
 // marked returns actions that are all guarded, or none: an older deployster refuses the mark.

@@ -118,6 +118,7 @@ type ActionInput struct {
 	StaleState     json.RawMessage `json:"staleState"`              // an object: the real state when the action was planned; {} = nothing
 	IdempotencyKey string          `json:"idempotency_key"`         // the same for each attempt at this action of this plan
 	ShownEffects   json.RawMessage `json:"shown_effects,omitempty"` // Action.Effects as the plan has shown this action
+	Guard          *GuardInput     `json:"guard,omitempty"`         // only for the commands of a Guard
 }
 
 // Command is how to run an image, by docker's rules: an empty Command runs the

@@ -25,11 +25,11 @@ func (s server[C, S]) init(p Process) error {
 			"%d", MaxVersion, in.Protocol.Min, in.Protocol.Max)
 	}
 	answer, err := s.describe()
-	if err != nil {
-		return err
-	}
 	if !in.Has(GuardFeature) {
 		answer.Guard = nil
+	}
+	if err != nil {
+		return err
 	}
 	return writeAnswer(p.Stdout, answer)
 }
@@ -339,21 +339,4 @@ func decode(data []byte, into any, strict bool) error {
 		return errors.New("something follows the JSON value")
 	}
 	return nil
-}
-
-func encode(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
-}
-
-func writeAnswer(to io.Writer, answer any) error {
-	b, err := encode(answer)
-	if err != nil {
-		return err
-	}
-	_, err = to.Write(append(b, '\n'))
-	return err
 }

@@ -1,7 +1,9 @@
 package protocol
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"slices"
 )
 
@@ -108,4 +110,21 @@ type WorkerReply struct {
 type WatchEvent struct {
 	Detail string `json:"detail,omitempty"` // for people: what happened
 	Busy   *bool  `json:"busy,omitempty"`   // true: something is changing the resource; false: that has ended
+}
+
+func encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+func writeAnswer(to io.Writer, answer any) error {
+	b, err := encode(answer)
+	if err != nil {
+		return err
+	}
+	_, err = to.Write(append(b, '\n'))
+	return err
 }

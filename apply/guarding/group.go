@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
@@ -38,6 +39,7 @@ type Group struct {
 	at    runner.Host  // where it is armed
 	saved map[string]bool
 	ended map[string]bool // nodes that ended well
+	held  map[string]*Held
 }
 
 // Resources returns the addresses of the group.
@@ -60,29 +62,28 @@ func (g *Group) Holds(addr string) bool {
 	return g.armed.Key != "" && g.saved[addr]
 }
 
-// ErrAfter reports that an action is not guarded, which the plan could not know, and has to wait until
-// the group is confirmed.
-var ErrAfter = errors.New("the plan could not know that it does not belong to a group of guarded actions, which is confirmed first: " +
-	"plan and apply again")
+// ErrAfter reports that an action is guarded, or is not and would be done before a group is confirmed, which
+// the plan could not know.
+var ErrAfter = errors.New("which of its actions are guarded was not known when the plan was made: plan and apply again")
 
-// Member is a resource as it is protected.
-type Member struct {
-	Target typeclient.Target
-	Type   protocol.Type
-	Input  protocol.ActionInput
+// member is a resource as it is protected.
+type member struct {
+	target typeclient.Target
+	ty     protocol.Type
+	input  protocol.ActionInput
 }
 
-// Begin prepares an action of a member: if it is guarded, the group is armed and the member protected,
+// begin prepares an action of a member: if it is guarded, the group is armed and the member protected,
 // with all others whose guarded actions are known. It returns the key of the group; "" = the action
 // is not of an armed group. After an error the action must not begin.
-func (g *Group) Begin(ctx context.Context, m Member, guarded bool, others func(addr string) *Member) (string, error) {
+func (g *Group) begin(ctx context.Context, m member, guarded bool, others func(addr string) *member) (string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.armed.Key == "" {
 		if !guarded {
 			return "", nil
 		}
-		t := m.Target
+		t := m.target
 		random := make([]byte, 16)
 		_, _ = rand.Read(random) // never fails
 		armed := runner.Group{Key: hex.EncodeToString(random), After: t.Settings.Host.UndoUnlessReached, Resources: g.of}
@@ -98,7 +99,7 @@ func (g *Group) Begin(ctx context.Context, m Member, guarded bool, others func(a
 			}
 		}
 	}
-	if !guarded && !g.inner[m.Target.Address] {
+	if !guarded && !g.inner[m.target.Address] {
 		return "", ErrAfter
 	}
 	if guarded {
@@ -110,12 +111,12 @@ func (g *Group) Begin(ctx context.Context, m Member, guarded bool, others func(a
 }
 
 // protect protects a member once.
-func (g *Group) protect(ctx context.Context, m Member) error {
-	addr := m.Target.Address
+func (g *Group) protect(ctx context.Context, m member) error {
+	addr := m.target.Address
 	if g.saved[addr] {
 		return nil
 	}
-	err := g.client.Protect(ctx, m.Target, m.Type, m.Input, g.armed.Key, slices.Index(g.of, addr))
+	err := g.client.Protect(ctx, m.target, m.ty, m.input, g.armed.Key, slices.Index(g.of, addr))
 	g.saved[addr] = err == nil
 	return err
 }
@@ -139,9 +140,9 @@ func (g *Group) Whole() bool {
 	return !slices.ContainsFunc(g.nodes, func(node string) bool { return !g.ended[node] })
 }
 
-// Decide has the host confirm or undo the group, and returns the verdict. The group is not armed
+// decide has the host confirm or undo the group, and returns the verdict. The group is not armed
 // any more, whatever the result.
-func (g *Group) Decide(ctx context.Context) (runner.Settlement, error) {
+func (g *Group) decide(ctx context.Context) (runner.Settlement, error) {
 	keep := g.Whole()
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -154,11 +155,11 @@ func (g *Group) Decide(ctx context.Context) (runner.Settlement, error) {
 	return s, err
 }
 
-// After returns how long after the last action the host undoes the group.
-func (g *Group) After() string {
+// after returns how long after the last action the host undoes the group.
+func (g *Group) after() time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.armed.After.String()
+	return g.armed.After
 }
 
 // Host returns the name of the host.

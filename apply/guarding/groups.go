@@ -1,8 +1,11 @@
 package guarding
 
 import (
+	"context"
+	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"deployster/apply/turns"
 	"deployster/internal/base/graph"
@@ -14,6 +17,7 @@ import (
 
 // Groups are the groups of guarded actions of an apply.
 type Groups struct {
+	plan *plan.Plan
 	list []*Group
 	of   map[string]*Group // by address
 }
@@ -21,7 +25,7 @@ type Groups struct {
 // New returns the groups of a plan: resources on one host that may have guarded actions, and that
 // edges join, are one.
 func New(p *plan.Plan, c Client) *Groups {
-	gs := &Groups{of: map[string]*Group{}}
+	gs := &Groups{plan: p, of: map[string]*Group{}}
 	joined := map[string]string{} // address -> an address of its group, at last one that leads to itself
 	root := func(addr string) string {
 		for joined[addr] != addr {
@@ -54,7 +58,7 @@ func New(p *plan.Plan, c Client) *Groups {
 	sorted := nodes.Sorted()
 	for _, one := range whole(all, nodes, func(addr string) string { return turns.HostOf(p, addr) }) {
 		g := &Group{client: c, host: turns.HostOf(p, slices.Sorted(maps.Keys(one))[0]), saved: map[string]bool{}, ended: map[string]bool{},
-			inner: map[string]bool{}}
+			inner: map[string]bool{}, held: map[string]*Held{}}
 		for _, node := range slices.Sorted(maps.Keys(nodes)) {
 			if addr, what := order.OfNode(node); one[addr] && what != order.Wait {
 				g.nodes = append(g.nodes, node)
@@ -62,7 +66,7 @@ func New(p *plan.Plan, c Client) *Groups {
 			}
 		}
 		for addr := range one {
-			if p.Resources[addr].Reverts() != 0 {
+			if Reverts(p.Resources[addr]) != 0 {
 				g.inner[addr] = true
 			}
 		}
@@ -83,18 +87,39 @@ func New(p *plan.Plan, c Client) *Groups {
 	return gs
 }
 
+// Reverts returns after how long the guarded actions of a step are undone unless its host is reached again; 0 =
+// none is guarded.
+func Reverts(step *plan.Step) time.Duration {
+	host := step.Settings.Host
+	if host == nil || !slices.ContainsFunc(Actions(step), func(a protocol.Action) bool { return a.Guarded }) {
+		return 0
+	}
+	return host.UndoUnlessReached
+}
+
+// Words returns what a plan shows of the guarded actions of a step; "" = it has none.
+func Words(step *plan.Step) string {
+	if after := Reverts(step); after != 0 {
+		return fmt.Sprintf("will be reverted after %gs unless the host can be reached again", after.Seconds())
+	}
+	return ""
+}
+
+// Actions returns all actions of a step that the plan knows.
+func Actions(step *plan.Step) []protocol.Action {
+	if old := step.Old(); old != nil {
+		return slices.Concat(old.Answer().Actions, step.Answer().Actions)
+	}
+	return step.Answer().Actions
+}
+
 // guarded reports whether a step may have a guarded action on a host that undoes it.
 func guarded(step *plan.Step) bool {
 	host := step.Settings.Host
 	if host == nil || host.UndoUnlessReached == 0 || step.Init.Guard == nil {
 		return false
 	}
-	is := func(a protocol.Action) bool { return a.Guarded }
-	if old := step.Old(); old != nil && slices.ContainsFunc(old.Answer().Actions, is) {
-		return true
-	}
-	open := step.Change() == plan.Deferred || step.MayChange || step.Again
-	return open || slices.ContainsFunc(step.Answer().Actions, is)
+	return step.Change() == plan.Deferred || step.MayChange || step.Again || Reverts(step) != 0
 }
 
 // whole adds to each group what is done between two of its resources on its host, and merges groups
@@ -161,6 +186,33 @@ func sameHost(a, b map[string]bool, host func(string) string) bool {
 
 // Of returns the group of a resource; nil = it has none.
 func (gs *Groups) Of(addr string) *Group { return gs.of[addr] }
+
+// Begin prepares an action of a step: if it is guarded, its group is armed and its resource protected, with
+// all others whose guarded actions are known; request returns their inputs. It returns the key of the
+// group; "" = the action is of no armed group. After an error the action must not begin.
+func (gs *Groups) Begin(ctx context.Context, step *plan.Step, addr string, guarded bool, in protocol.ActionInput,
+	request func(*plan.Step, string) (protocol.StateInput, error)) (string, error) {
+	g := gs.of[addr]
+	switch host := step.Settings.Host; {
+	case g != nil:
+	case guarded && host != nil && host.UndoUnlessReached != 0:
+		return "", ErrAfter
+	default:
+		return "", nil
+	}
+	return g.begin(ctx, member{step.Target(addr), step.Init, in}, guarded, func(other string) *member {
+		step := gs.plan.Resources[other]
+		if Reverts(step) == 0 || len(step.Unknown) > 0 {
+			return nil // what it does is not known yet
+		}
+		in, err := request(step, other)
+		if err != nil {
+			return nil // its own turn has the error
+		}
+		return &member{step.Target(other), step.Init, protocol.ActionInput{StateInput: in, Action: Actions(step)[0].Name,
+			StaleState: step.Answer().Stale}}
+	})
+}
 
 // Named returns the group that a node settles; nil = it settles none.
 func (gs *Groups) Named(node string) *Group {

@@ -121,19 +121,6 @@ func (s *Step) OrLeft(why *reason.Reason, err error) (*Step, error) {
 	return s, nil
 }
 
-// Reverts returns after how long the guarded actions of a step are undone unless its host is reached again; 0 =
-// none is guarded.
-func (s *Step) Reverts() time.Duration {
-	host, actions := s.Settings.Host, s.Answer().Actions
-	if old := s.Old(); old != nil {
-		actions = slices.Concat(old.Answer().Actions, actions)
-	}
-	if host == nil || !slices.ContainsFunc(actions, func(a protocol.Action) bool { return a.Guarded }) {
-		return 0
-	}
-	return host.UndoUnlessReached
-}
-
 // Remarks returns the notes without those on automatic edges: these are an order, as of depends_on.
 func (s *Step) Remarks() []*reason.Reason {
 	return slices.DeleteFunc(slices.Clone(s.Notes), func(n *reason.Reason) bool {

@@ -35,10 +35,23 @@ type Clients struct {
 	front.Types
 	files *files             // nil = there are no artifacts
 	types *typeclient.Client // Types without artifacts
+
+	places runner.Guardian
+}
+
+// guard has hosts undo guarded actions.
+type guard struct {
+	runner.Guardian
+	types *typeclient.Client
+}
+
+// Protect implements guarding.Client.
+func (g guard) Protect(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.ActionInput, key string, order int) error {
+	return g.types.Protect(ctx, t, ty, in, key, order)
 }
 
 // Guard returns what has hosts undo guarded actions.
-func (c Clients) Guard() guarding.Client { return c.types }
+func (c Clients) Guard() guarding.Client { return guard{c.places, c.types} }
 
 // files is what a command needs to work with artifacts.
 type files struct {
@@ -57,7 +70,7 @@ func (p Planner) Clients(ctx context.Context, in Inputs, of Images, chosen func(
 	o *plan.Options) (Clients, *config.Manifest, error) {
 	m, types := in.Manifest, p.Client(in.Prior, of)
 	if !front.Concern(m, in.Prior) {
-		return Clients{Types: types, types: types}, m, nil
+		return Clients{Types: types, types: types, places: p.Places}, m, nil
 	}
 	if chosen == nil {
 		var diags diag.Diagnostics
@@ -70,7 +83,7 @@ func (p Planner) Clients(ctx context.Context, in Inputs, of Images, chosen func(
 		return Clients{}, nil, p.Command.Work.Secrets.Diagnostics(diag.From("Cannot find the versions of artifacts", err))
 	}
 	o.Artifacts = w.resolver
-	return Clients{w.front, w, types}, m, nil
+	return Clients{w.front, w, types, p.Places}, m, nil
 }
 
 // resolve finds the versions of the artifacts that the chosen resources need, and
@@ -135,13 +148,13 @@ func HasEntry(prior state.Snapshot) func(string) bool {
 func (p Planner) Saved(m *config.Manifest, prior state.Snapshot, saved *plan.Plan) Clients {
 	types := p.Client(prior, Images{saved.Images, images.NewResolver(p.Machine.Runtime, m, nil)})
 	if len(saved.Artifacts) == 0 && !front.Concern(m, prior) {
-		return Clients{Types: types, types: types}
+		return Clients{Types: types, types: types, places: p.Places}
 	}
 	client, store := p.Machine.Artifacts(p.Command, types)
 	o := p.front(m, prior, types, client, store)
 	o.Again, o.Pins = putAgain(saved, prior), func() map[string]artifacts.Pin { return saved.Artifacts }
 	f := front.New(o)
-	return Clients{f, &files{front: f}, types}
+	return Clients{f, &files{front: f}, types, p.Places}
 }
 
 // putAgain returns the publishes that -replace selects, without those that a run of this

@@ -138,8 +138,8 @@ func unreached(w *workspace.Workspace, m *config.Manifest, o Subject, excludes [
 // pending warns of what an undo on a host may still change.
 func (r Reached) pending() (diags diag.Diagnostics) {
 	for _, name := range sorted(r.Pending) {
-		diags = append(diags, diag.Warningf("An undo is pending", "%s: guarded actions on %s are undone unless their apply reaches the host "+
-			"again. What is read there now may change; the next apply waits for that.", name, words.All(r.Pending[name])))
+		diags = append(diags, diag.Warningf("An undo is pending", "%s: guarded actions on %s are undone unless their apply reaches "+
+			"the host again. What is read there now may change; the next apply waits for that.", name, words.All(r.Pending[name])))
 	}
 	return diags
 }

@@ -69,7 +69,8 @@ func (g Guards) Arm(ctx context.Context, group runner.Group, h Holder) error {
 		err = g.Units.Start(ctx, group.Key)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("the undo of guarded actions cannot be armed: %w", err), g.Units.Remove(ctx, group.Key), os.RemoveAll(string(d)))
+		err = fmt.Errorf("the undo of guarded actions cannot be armed: %w", err)
+		return errors.Join(err, g.Units.Remove(ctx, group.Key), os.RemoveAll(string(d)))
 	}
 	return nil
 }
@@ -123,7 +124,8 @@ func (g Guards) Begin(ctx context.Context, key, id, address string, limit time.D
 		if v, err := d.verdict(); err != nil || v != runner.Armed || r.Wanted {
 			return errors.Join(err, errDecided)
 		}
-		r.Actions = append(r.Actions, action{ID: id, Address: address, Limit: limit, PID: os.Getpid(), Started: proc.Of(os.Getpid()).Since()})
+		r.Actions = append(r.Actions, action{ID: id, Address: address, Limit: limit, PID: os.Getpid(),
+			Started: proc.Of(os.Getpid()).Since()})
 		return nil
 	})
 }
@@ -285,7 +287,8 @@ func (g Guards) undone(ctx context.Context, r Record) error {
 		case failing.IsZero():
 			failing = time.Now()
 		case time.Since(failing) > settling:
-			return fmt.Errorf("the undo of guarded actions of %s has not succeeded yet, and is repeated: %s", strings.Join(r.Resources, ", "), s.Failure)
+			return fmt.Errorf("the undo of guarded actions of %s has not succeeded yet, and is repeated: %s",
+				strings.Join(r.Resources, ", "), s.Failure)
 		}
 		if err := pause(ctx, often); err != nil {
 			return err

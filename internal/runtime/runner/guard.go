@@ -56,8 +56,8 @@ func (s Settlement) Settled() bool { return s.Verdict == Confirmed || s.Verdict 
 type Guardian interface {
 	// Arm makes the record of a group durable on the host, and starts the process there that undoes it.
 	Arm(ctx context.Context, h Host, g Group) error
-	// Protect saves what the undo of a resource needs, and makes the container of its undo.
-	Protect(ctx context.Context, h Host, p Protection) error
+	// Save saves what the undo of a resource needs, and makes the container of its undo.
+	Save(ctx context.Context, h Host, p Protection) error
 	// Settle decides a group over a connection that it makes for this, and waits for the end of its undo.
 	// With keep it confirms the group, unless its undo has begun; else it has it undone now.
 	Settle(ctx context.Context, h Host, g Group, keep bool) (Settlement, error)

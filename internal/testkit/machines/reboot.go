@@ -37,7 +37,8 @@ func (m *Machine) Reboot() error {
 		join += fmt.Sprintf("echo $$ >%s/cgroup.procs; ", group)
 	}
 	dir := filepath.Join(runDir, m.Name)
-	m.nspawn = exec.Command("sh", "-c", join+`exec nsenter --mount=/proc/self/fd/3 --wdns="$1" sh start.sh "$2" "$1"`, "reboot", dir, m.Name)
+	script := join + `exec nsenter --mount=/proc/self/fd/3 --wdns="$1" sh start.sh "$2" "$1"`
+	m.nspawn = exec.Command("sh", "-c", script, "reboot", dir, m.Name)
 	m.nspawn.ExtraFiles = []*os.File{namespace}
 	m.nspawn.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	return m.start(console)

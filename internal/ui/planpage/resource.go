@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"deployster/apply/guarding"
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/render"
 	"deployster/plan"
@@ -146,8 +147,8 @@ func (v *view) why(s *plan.Step) (list []sentence) {
 	if host := s.Settings.Host; host != nil {
 		say("why", "It is on "+host.Name+" ("+host.String()+").")
 	}
-	if after := s.Reverts(); after != 0 {
-		say("warn", "It "+render.Reverts(after)+".")
+	if words := guarding.Words(s); words != "" {
+		say("warn", "It "+words+".")
 	}
 	if more := s.Settings.Widened(); len(more) > 0 {
 		say("warn", "It runs with more than the defaults: "+strings.Join(more, ", ")+".")

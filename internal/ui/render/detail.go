@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
+	"deployster/apply/guarding"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
 	"deployster/internal/ui/jsondiff"
@@ -151,8 +151,8 @@ func detailOf(s *plan.Step, o Options) detail {
 	if more := s.Settings.Widened(); len(more) > 0 {
 		d.why = append(d.why, paint.Yellow("runs with: "+diag.Visible(strings.Join(more, ", "))))
 	}
-	if after := s.Reverts(); after != 0 {
-		d.why = append(d.why, paint.Yellow(Reverts(after)))
+	if words := guarding.Words(s); words != "" {
+		d.why = append(d.why, paint.Yellow(words))
 	}
 	for _, note := range s.Notes {
 		d.why = append(d.why, paint.Yellow(diag.Visible(note.Words())))
@@ -179,11 +179,6 @@ func detailOf(s *plan.Step, o Options) detail {
 		d.actions = append(d.actions, action(a, o.Hide))
 	}
 	return d
-}
-
-// Reverts returns what a plan shows of guarded actions.
-func Reverts(after time.Duration) string {
-	return fmt.Sprintf("will be reverted after %gs unless the host can be reached again", after.Seconds())
 }
 
 // notMade marks what is destroyed and existed before it was recorded.

@@ -46,7 +46,7 @@ var fileDocs = attributeDocs(map[string]string{
 	"backup": "Keep the file that is replaced as PATH.deployster-backup.",
 	"in_place": "Write into the file instead of replacing it, as is needed where it is a mount of its own. " +
 		"A reader may then see a half of it.",
-	"follow":    "Where the path is a link, manage the file to which it leads. Otherwise the link is replaced by the file.",
+	"follow": "Where the path is a link, manage the file to which it leads. Otherwise the link is replaced by the file.",
 	"guarded": "Whether a change is undone unless the host can be reached again, where the host has undo_unless_reached. " +
 		"By default for files below /etc/ssh, /etc/network, /etc/netplan and /etc/systemd/network.",
 	"directory": "For discovery only: list the files in and below this directory.",

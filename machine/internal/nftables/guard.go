@@ -39,7 +39,8 @@ func (k Table) Save(ctx context.Context, c *call, dir string) error {
 	}
 	unit, err := k.unit(c.Config).Facts(ctx)
 	w.Boot = unit.There
-	return errors.Join(err, in.PutFile("rules", c.Config.path(), false), in.PutFile("loaded", c.Config.recordPath(), false), in.Put("table", w))
+	return errors.Join(err, in.PutFile("rules", c.Config.path(), false), in.PutFile("loaded", c.Config.recordPath(), false),
+		in.Put("table", w))
 }
 
 // Undo restores the table in the kernel at first, and then what is loaded at boot.

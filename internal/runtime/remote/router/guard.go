@@ -16,8 +16,8 @@ func (p *Places) Arm(ctx context.Context, at runner.Host, g runner.Group) error 
 	return p.guard(ctx, at, remote.GuardRequest{Step: remote.GuardArm, Group: g})
 }
 
-// Protect implements runner.Guardian.
-func (p *Places) Protect(ctx context.Context, at runner.Host, pr runner.Protection) error {
+// Save implements runner.Guardian.
+func (p *Places) Save(ctx context.Context, at runner.Host, pr runner.Protection) error {
 	h := p.host(at)
 	if err := p.o.mayRun(pr.Undo); err != nil {
 		return err

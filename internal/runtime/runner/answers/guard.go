@@ -3,12 +3,12 @@ package answers
 import "deployster/protocol"
 
 // readGuard reads how the type undoes its guarded actions.
-func readGuard(f *Fields, ty *protocol.Type) {
+func readGuard(ty *protocol.Type, f *Fields) {
 	g := f.object("guard")
 	if g == nil {
 		return
 	}
-	ty.Guard = &protocol.Guard{}
+	ty.Guard = &protocol.Guard{Save: &protocol.Command{Args: []string{"save"}}}
 	if save := g.object("save"); save != nil {
 		c := command(save)
 		save.Done()
@@ -22,7 +22,7 @@ func readGuard(f *Fields, ty *protocol.Type) {
 	ty.Guard.Undo = command(undo)
 	undo.Done()
 	g.Done()
-	for _, c := range []protocol.Command{ty.Guard.Saving(), ty.Guard.Undo} {
+	for _, c := range []protocol.Command{*ty.Guard.Save, ty.Guard.Undo} {
 		switch {
 		case c.Image != "":
 			f.Problem("\"guard\" names the image %q: a type saves and undoes with its own", c.Image)

@@ -171,7 +171,7 @@ func readInitV2(f *Fields, ty *protocol.Type) {
 		ty.Worker = &c
 	}
 	readBatch(f, ty)
-	readGuard(f, ty)
+	readGuard(ty, f)
 	f.Done()
 }
 

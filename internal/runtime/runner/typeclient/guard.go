@@ -17,17 +17,9 @@ const StepSave = "save"
 // errNoGuardian reports that guarded actions cannot be undone here.
 var errNoGuardian = errors.New("this program guards no actions")
 
-// Arm has a host undo a group of guarded actions unless Settle confirms it.
-func (c *Client) Arm(ctx context.Context, h runner.Host, g runner.Group) error {
-	if c.o.Guardian == nil {
-		return errNoGuardian
-	}
-	return c.o.Guardian.Arm(ctx, h, g)
-}
-
 // Protect has a resource save what the undo of its actions needs, and adds it to an armed group.
 func (c *Client) Protect(ctx context.Context, t Target, ty protocol.Type, in protocol.ActionInput, key string, order int) error {
-	k := call{target: t, step: StepSave, kind: runner.Query, command: ty.Guard.Saving(), mounts: t.Mounts, settings: t.Settings,
+	k := call{target: t, step: StepSave, kind: runner.Query, command: *ty.Guard.Save, mounts: t.Mounts, settings: t.Settings,
 		timeout: cmp.Or(t.StateTimeout, DefaultStateTimeout)}
 	if c.o.Guardian == nil || t.Settings.Host == nil {
 		return fail(k, errNoGuardian, "The action cannot be guarded", "%s", errNoGuardian)
@@ -41,7 +33,10 @@ func (c *Client) Protect(ctx context.Context, t Target, ty protocol.Type, in pro
 	if err != nil {
 		return fail(k, err, "The action cannot be guarded", "%s", diag.Visible(err.Error()))
 	}
-	undo, err := encode(protocol.UndoInput{InitInput: in.InitInput, Guard: guard})
+	undo, err := encode(struct {
+		protocol.InitInput
+		Guard protocol.GuardInput `json:"guard"`
+	}{in.InitInput, guard})
 	if err != nil {
 		return fail(k, err, "The action cannot be guarded", "%s", diag.Visible(err.Error()))
 	}
@@ -57,33 +52,13 @@ func (c *Client) Protect(ctx context.Context, t Target, ty protocol.Type, in pro
 			Entrypoint: command.Entrypoint, Args: command.Args, Stdin: stdin, Mounts: slices.Clone(mounts), Settings: t.Settings,
 			Timeout: k.timeout, LogStdout: true}
 	}
-	p := runner.Protection{Key: key, Address: t.Address, Order: order, Save: spec(StepSave, ty.Guard.Saving(), save),
+	p := runner.Protection{Key: key, Address: t.Address, Order: order, Save: spec(StepSave, *ty.Guard.Save, save),
 		Undo: spec("undo", ty.Guard.Undo, undo)}
 	// The host keeps how to undo: without values that may be secret, and without files that it may remove.
 	p.Undo.Settings.Env = nil
 	p.Undo.Mounts = slices.DeleteFunc(p.Undo.Mounts, func(m runner.Mount) bool { return m.Files != nil })
-	if err := c.o.Guardian.Protect(ctx, *t.Settings.Host, p); err != nil {
+	if err := c.o.Guardian.Save(ctx, *t.Settings.Host, p); err != nil {
 		return fail(k, err, "The action cannot be guarded", "%s. Nothing was begun.", diag.Visible(string(c.o.hide([]byte(err.Error())))))
 	}
 	return nil
-}
-
-// Settle confirms a group over a new connection, or has it undone, and returns the verdict.
-func (c *Client) Settle(ctx context.Context, h runner.Host, g runner.Group, keep bool) (runner.Settlement, error) {
-	if c.o.Guardian == nil {
-		return runner.Settlement{}, errNoGuardian
-	}
-	s, err := c.o.Guardian.Settle(ctx, h, g, keep)
-	if c.o.Hide != nil {
-		s.Failure = c.o.Hide(s.Failure)
-	}
-	return s, err
-}
-
-// Dismiss removes what a host still has of a settled group.
-func (c *Client) Dismiss(ctx context.Context, h runner.Host, key string) error {
-	if c.o.Guardian == nil {
-		return errNoGuardian
-	}
-	return c.o.Guardian.Dismiss(ctx, h, key)
 }
