@@ -47,7 +47,7 @@ const (
 	Begin  NodeKind = iota // the resource, or its removal
 	Old                    // the end of the old object, before the resource is created again
 	Again                  // the query whether the object still exists
-	Wait                   // a barrier
+	Wait                   // a barrier; it and those below stand for no resource
 	Settle                 // a group of guarded actions is confirmed or undone
 	Turn                   // the next group of guarded actions on a host may begin
 )
