@@ -30,7 +30,7 @@ type outcome struct {
 	declined bool // it was not approved: what does not depend on it continues
 
 	open    bool           // its actions are undone unless its group is confirmed: what it reports is not final
-	after   bool           // it is no part of its group after all, and waits for that
+	after   bool           // it does not belong to its group after all, and waits for that
 	settled []report.Ended // of a node that settles a group: how its resources ended
 
 	batchGroup string // the resources whose actions may be carried out together with its own; "" = none

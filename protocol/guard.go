@@ -18,7 +18,7 @@ type Guard struct {
 // GuardInput is a part of the stdin of the commands of a Guard.
 type GuardInput struct {
 	// Directory is on the machine of the resource, for this resource and this apply alone. What save leaves
-	// there is there when undo runs, also after a reboot.
+	// in it still exists when undo runs, also after a reboot.
 	Directory string `json:"directory"`
 }
 

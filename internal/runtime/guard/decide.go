@@ -6,7 +6,7 @@ import (
 	"deployster/internal/runtime/runner"
 )
 
-// seen is what the process of a group sees of it at one time.
+// seen is what the process of a group sees of it.
 type seen struct {
 	verdict  runner.Verdict
 	rebooted bool          // since it was armed: nothing runs any more that was begun before

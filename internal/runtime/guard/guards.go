@@ -19,13 +19,13 @@ import (
 // Limit is how long a guarded action may run that has no time limit of its own.
 const Limit = 10 * time.Minute
 
-// often is how often the process of a group looks what to do, and others what it has done.
+// often is how often the process of a group checks what to do, and others what it has done.
 var often = 50 * time.Millisecond
 
 // preparing is how long it may take to make the container of an undo.
 const preparing = time.Minute
 
-// Guards are the groups of one machine. A far end uses them.
+// Guards are the groups of one machine. The agent of a client uses them.
 type Guards struct {
 	DataDir string
 	Units   Units

@@ -48,7 +48,7 @@ type action struct {
 	ID      string        `json:"id"`
 	Address string        `json:"address"`
 	Limit   time.Duration `json:"limit"`
-	PID     int           `json:"pid"` // of the far end that carries it out
+	PID     int           `json:"pid"` // of the agent that carries it out
 	Started string        `json:"started"`
 	Ended   bool          `json:"ended,omitempty"`
 }
@@ -59,7 +59,7 @@ type dir string
 
 const recordFile, lockFile = "record", "lock"
 
-// verdict returns what is decided. The files are looked for in the order in which they follow each other.
+// verdict returns what is decided. It tries the files in the order in which they follow each other.
 func (d dir) verdict() (runner.Verdict, error) {
 	for _, v := range []runner.Verdict{runner.Armed, runner.Undoing, runner.Undone, runner.Confirmed} {
 		_, err := os.Lstat(d.file(string(v)))
