@@ -121,7 +121,7 @@ func (g *Group) protect(ctx context.Context, m member) error {
 	return err
 }
 
-// End notes how a node of the group ended. One that has to wait is no part of it.
+// End notes how a node of the group ended. One that has to wait does not count.
 func (g *Group) End(node string, well bool) {
 	if g == nil {
 		return
