@@ -1,0 +1,192 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	authorization "k8s.io/api/authorization/v1"
+	coordination "k8s.io/api/coordination/v1"
+	core "k8s.io/api/core/v1"
+	networking "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/klog/v2"
+
+	"deployster/internal/runtime/runner"
+)
+
+// The requests a second of all calls, and how many of them may be sent at once. The defaults of
+// client-go are 5 and 10.
+const (
+	queriesPerSecond = 100
+	burst            = 200
+)
+
+// perCall is the time limit of one request whose answer is short.
+const perCall = 30 * time.Second
+
+// DefaultPatience is how long a call is tried again while the API server does not answer.
+const DefaultPatience = 2 * time.Minute
+
+// Client calls the API server for one namespace. It is safe for concurrent use.
+type Client struct {
+	Namespace string
+	Patience  time.Duration
+
+	config        *rest.Config
+	core          *rest.RESTClient
+	coordination  *rest.RESTClient
+	authorization *rest.RESTClient
+	networking    *rest.RESTClient
+	params        runtime.ParameterCodec
+}
+
+// Config returns how to reach a cluster: as the context of a kubeconfig declares or, without a kubeconfig, as
+// the account of the Pod that this process runs in.
+func Config(c runner.Cluster) (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	if c.Kubeconfig != "" {
+		rules.ExplicitPath = home(c.Kubeconfig)
+	}
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: c.Context}).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("the kubeconfig cannot be used: %w", err)
+	}
+	return config, nil
+}
+
+// home replaces ~ at the beginning of a path.
+func home(path string) string {
+	if rest, is := strings.CutPrefix(path, "~/"); is {
+		if dir, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(dir, rest)
+		}
+	}
+	return path
+}
+
+// New returns a Client for a namespace.
+func New(config *rest.Config, namespace string) (*Client, error) {
+	klog.SetLogger(logr.Discard()) // what it reports is in errors, too
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		core.AddToScheme, coordination.AddToScheme, authorization.AddToScheme, networking.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	config = rest.CopyConfig(config)
+	config.QPS, config.Burst = queriesPerSecond, burst
+	config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(queriesPerSecond, burst)
+	config.UserAgent = "deployster-kube"
+	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	c := &Client{Namespace: namespace, Patience: DefaultPatience, config: config, params: runtime.NewParameterCodec(scheme)}
+	var errs []error
+	of := func(group schema.GroupVersion, path string) *rest.RESTClient {
+		config := rest.CopyConfig(config)
+		config.GroupVersion, config.APIPath = &group, path
+		client, err := rest.RESTClientFor(config)
+		errs = append(errs, err)
+		return client
+	}
+	c.core = of(core.SchemeGroupVersion, "/api")
+	c.coordination = of(coordination.SchemeGroupVersion, "/apis")
+	c.authorization = of(authorization.SchemeGroupVersion, "/apis")
+	c.networking = of(networking.SchemeGroupVersion, "/apis")
+	return c, errors.Join(errs...)
+}
+
+// again calls do until it succeeds, fails in a way that another try cannot mend, or the patience
+// is used up. A call of do that failed may have been carried out.
+func (c *Client) again(ctx context.Context, do func(context.Context) error) error {
+	limit, renewed := time.Now().Add(c.Patience), false
+	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+		each, cancel := context.WithTimeout(ctx, perCall)
+		err := do(each)
+		cancel()
+		expired := apierrors.IsUnauthorized(err) && !renewed // the credentials are renewed after it
+		renewed = renewed || expired
+		if err == nil || ctx.Err() != nil || !Transient(err) && !expired || time.Now().Add(pause).After(limit) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pause):
+		}
+	}
+}
+
+// Transient reports whether an error of a call may be gone at the next try: the API server did not
+// answer, or could not answer now.
+func Transient(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return !errors.Is(err, context.Canceled)
+	}
+	return status.Status().Code >= 500 || apierrors.IsTooManyRequests(err)
+}
+
+// With returns a Client with another patience.
+func (c *Client) With(patience time.Duration) *Client {
+	other := *c
+	other.Patience = patience
+	return &other
+}
+
+// Server returns the version of the API server, as in v1.37.2.
+func (c *Client) Server(ctx context.Context) (string, error) {
+	var v version.Info
+	err := c.again(ctx, func(ctx context.Context) error {
+		content, err := c.core.Get().AbsPath("/version").Do(ctx).Raw()
+		if err == nil {
+			err = decodeVersion(content, &v)
+		}
+		return err
+	})
+	return v.GitVersion, err
+}
+
+// GetNamespace returns the namespace itself.
+func (c *Client) GetNamespace(ctx context.Context) (*core.Namespace, error) {
+	out := &core.Namespace{}
+	err := c.again(ctx, func(ctx context.Context) error {
+		return c.core.Get().Resource("namespaces").Name(c.Namespace).Do(ctx).Into(out)
+	})
+	return out, err
+}
+
+// HasPolicy reports whether a NetworkPolicy exists.
+func (c *Client) HasPolicy(ctx context.Context, name string) (bool, error) {
+	err := c.again(ctx, func(ctx context.Context) error {
+		return c.networking.Get().Namespace(c.Namespace).Resource("networkpolicies").Name(name).Do(ctx).Error()
+	})
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// May reports whether the caller has a right in the namespace, and why not if the server gives a reason.
+func (c *Client) May(ctx context.Context, r authorization.ResourceAttributes) (bool, string, error) {
+	r.Namespace = c.Namespace
+	out := &authorization.SelfSubjectAccessReview{}
+	err := c.again(ctx, func(ctx context.Context) error {
+		return c.authorization.Post().Resource("selfsubjectaccessreviews").
+			Body(&authorization.SelfSubjectAccessReview{Spec: authorization.SelfSubjectAccessReviewSpec{ResourceAttributes: &r}}).Do(ctx).Into(out)
+	})
+	return out.Status.Allowed, out.Status.Reason, err
+}

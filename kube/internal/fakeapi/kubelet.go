@@ -1,0 +1,178 @@
+package fakeapi
+
+import (
+	"io"
+	"sync"
+	"time"
+
+	core "k8s.io/api/core/v1"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"deployster/kube/internal/podspec"
+)
+
+// Node is the name of the only node.
+const Node = "node-7"
+
+// Agent is the first process of a Pod.
+type Agent interface {
+	// Talk serves one connection until it ends.
+	Talk(stream io.ReadWriteCloser) error
+	// Terminate requests the end, as SIGTERM does.
+	Terminate()
+	// Kill ends it at once.
+	Kill()
+	// Ended is closed when it has ended.
+	Ended() <-chan struct{}
+	// Message returns the termination message, and the exit code.
+	Message() (string, int)
+}
+
+// Running is a Pod as the kubelet sees it.
+type Running struct {
+	Pod *core.Pod // as it was created
+
+	s     *Server
+	mu    sync.Mutex
+	agent Agent
+	over  bool
+	gone  chan struct{} // closed when the Pod is to end before its agent was started
+	once  sync.Once
+
+	latest int
+	cuts   map[int]func() error // break the connections of exec
+}
+
+func newRunning(s *Server, p *core.Pod) *Running {
+	return &Running{Pod: p.DeepCopy(), s: s, gone: make(chan struct{}), cuts: map[int]func() error{}}
+}
+
+// Gone returns a channel that is closed when the Pod is to end.
+func (r *Running) Gone() <-chan struct{} { return r.gone }
+
+// Event reports an event about the Pod.
+func (r *Running) Event(reason, message string) { r.s.Event(r.Pod, reason, message) }
+
+// Status changes the status of the Pod, if it still exists.
+func (r *Running) Status(do func(*core.Pod)) {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	p := r.s.pods[r.Pod.Name]
+	if p == nil || p.UID != r.Pod.UID {
+		return
+	}
+	next := p.DeepCopy()
+	do(next)
+	r.s.put("MODIFIED", next)
+}
+
+// Waiting sets why a container does not run.
+func (r *Running) Waiting(container, reason, message string) {
+	r.Status(func(p *core.Pod) {
+		p.Spec.NodeName = Node
+		status := core.ContainerStatus{Name: container, State: core.ContainerState{Waiting: &core.ContainerStateWaiting{Reason: reason, Message: message}}}
+		for _, c := range append(append([]core.Container(nil), p.Spec.InitContainers...), p.Spec.Containers...) {
+			if c.Name == container {
+				status.Image = c.Image
+			}
+		}
+		if container == podspec.Agent {
+			p.Status.InitContainerStatuses = []core.ContainerStatus{status}
+		} else {
+			p.Status.ContainerStatuses = []core.ContainerStatus{status}
+		}
+	})
+}
+
+// Start starts the agent, and reports the end of it in the status.
+func (r *Running) Start(a Agent) {
+	r.mu.Lock()
+	select {
+	case <-r.gone:
+		r.mu.Unlock()
+		a.Kill()
+		return
+	default:
+	}
+	r.agent = a
+	r.mu.Unlock()
+	r.Status(func(p *core.Pod) {
+		p.Spec.NodeName = Node
+		p.Status.Phase = core.PodRunning
+		p.Status.Conditions = []core.PodCondition{{Type: core.PodScheduled, Status: core.ConditionTrue}, {Type: core.PodReady, Status: core.ConditionTrue}}
+		p.Status.InitContainerStatuses = []core.ContainerStatus{{Name: podspec.Agent, State: core.ContainerState{Terminated: &core.ContainerStateTerminated{}}}}
+		p.Status.ContainerStatuses = []core.ContainerStatus{{Name: podspec.Container, Image: p.Spec.Containers[0].Image,
+			State: core.ContainerState{Running: &core.ContainerStateRunning{StartedAt: meta.Now()}}}}
+	})
+	<-a.Ended()
+	r.ended("")
+}
+
+// ended reports the end of the agent, and removes a Pod that is being deleted.
+func (r *Running) ended(reason string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over || r.agent == nil {
+		return
+	}
+	r.over = true
+	message, code := r.agent.Message()
+	if reason == "" {
+		reason = "Completed"
+		if code != 0 {
+			reason = "Error"
+		}
+	}
+	r.Status(func(p *core.Pod) {
+		p.Status.Phase = core.PodSucceeded
+		if code != 0 {
+			p.Status.Phase = core.PodFailed
+		}
+		p.Status.ContainerStatuses[0].State = core.ContainerState{Terminated: &core.ContainerStateTerminated{ExitCode: int32(code), Reason: reason,
+			Message: message, FinishedAt: meta.Now()}}
+	})
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	if p := r.s.pods[r.Pod.Name]; p != nil && p.UID == r.Pod.UID && p.DeletionTimestamp != nil {
+		r.s.put("DELETED", p)
+	}
+}
+
+// Kill kills the agent. reason is that of the container's end; "" = as the exit code says.
+func (r *Running) Kill(reason string) {
+	r.once.Do(func() { close(r.gone) })
+	r.mu.Lock()
+	a := r.agent
+	r.mu.Unlock()
+	if a == nil {
+		return
+	}
+	a.Kill()
+	<-a.Ended()
+	r.ended(reason)
+}
+
+// end ends the Pod within a grace time.
+func (r *Running) end(grace time.Duration) {
+	r.once.Do(func() { close(r.gone) })
+	r.mu.Lock()
+	a := r.agent
+	r.mu.Unlock()
+	if a == nil {
+		r.s.Vanish(r.Pod.Name)
+		return
+	}
+	a.Terminate()
+	select {
+	case <-a.Ended():
+	case <-time.After(grace):
+	case <-r.s.done:
+	}
+	r.Kill("")
+}
+
+// Evict ends the Pod as the kubelet does when its node lacks something.
+func (r *Running) Evict(message string) {
+	r.Status(func(p *core.Pod) { p.Status.Reason, p.Status.Message = "Evicted", message })
+	r.Kill("")
+}

@@ -1,0 +1,353 @@
+package fakeapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	authorization "k8s.io/api/authorization/v1"
+	coordination "k8s.io/api/coordination/v1"
+	core "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+)
+
+// Namespace is the name of the namespace.
+const Namespace = "jobs"
+
+// Request is a request that the server gets.
+type Request struct {
+	Verb     string // create, get, list, watch, update, delete, exec
+	Resource string // pods, leases, events, ...
+	Name     string
+	Body     []byte
+}
+
+// Fault is what happens to a request.
+type Fault struct {
+	Err   error         // the answer, instead of carrying it out
+	Lost  bool          // the connection breaks after it was carried out
+	Drop  bool          // the connection breaks before it is carried out
+	Delay time.Duration // before it is carried out
+}
+
+// Server is the API server. Its fields are set before it is used; Set changes them later.
+type Server struct {
+	http *httptest.Server
+
+	mu      sync.Mutex
+	version int // the latest resourceVersion
+	uids    int
+	ns      core.Namespace
+	pods    map[string]*core.Pod
+	leases  map[string]*coordination.Lease
+	events  []core.Event
+	quotas  []core.ResourceQuota
+	policy  bool
+	history []change
+	oldest  int // versions below it are compacted
+	wake    chan struct{}
+	fault   func(Request) Fault
+	admit   func(*core.Pod) error
+	allow   func(authorization.ResourceAttributes) bool
+	kubelet func(*Running)
+	running map[string]*Running // by UID
+	seen    []string            // what was sent: lines of requests and their bodies
+	sockets bool                // exec by WebSocket is refused
+	done    chan struct{}
+	work    sync.WaitGroup // of the kubelet
+}
+
+// change is a change of a Pod.
+type change struct {
+	version int
+	kind    string
+	pod     *core.Pod
+}
+
+// New returns a running Server. The caller must close it. kubelet is called for each new Pod in a goroutine of its own.
+func New(kubelet func(*Running)) *Server {
+	s := &Server{version: 1, pods: map[string]*core.Pod{}, leases: map[string]*coordination.Lease{}, wake: make(chan struct{}),
+		kubelet: kubelet, running: map[string]*Running{}, done: make(chan struct{})}
+	s.ns = core.Namespace{ObjectMeta: meta.ObjectMeta{Name: Namespace, UID: "ns-1", Labels: map[string]string{}}}
+	s.http = httptest.NewServer(s)
+	return s
+}
+
+// Config returns how to reach the server.
+func (s *Server) Config() *rest.Config { return &rest.Config{Host: s.http.URL} }
+
+// URL returns the address of the server.
+func (s *Server) URL() string { return s.http.URL }
+
+// Close ends the server and all agents.
+func (s *Server) Close() {
+	s.mu.Lock()
+	close(s.done)
+	var all []*Running
+	for _, r := range s.running {
+		all = append(all, r)
+	}
+	s.mu.Unlock()
+	for _, r := range all {
+		r.Kill("")
+	}
+	s.http.CloseClientConnections()
+	s.http.Close()
+	s.work.Wait()
+}
+
+// Set changes the behaviour of the server.
+func (s *Server) Set(do func(*Behaviour)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := Behaviour{Fault: s.fault, Admit: s.admit, Allow: s.allow, Quotas: s.quotas, Labels: s.ns.Labels, Policy: s.policy, NoWebSocket: s.sockets,
+		Kubelet: s.kubelet, UID: string(s.ns.UID)}
+	do(&b)
+	s.fault, s.admit, s.allow, s.quotas, s.ns.Labels, s.policy, s.sockets, s.kubelet = b.Fault, b.Admit, b.Allow, b.Quotas, b.Labels, b.Policy,
+		b.NoWebSocket, b.Kubelet
+	s.ns.UID = types.UID(b.UID)
+}
+
+// Behaviour is what Set changes.
+type Behaviour struct {
+	Fault       func(Request) Fault
+	Admit       func(*core.Pod) error // may change the Pod
+	Allow       func(authorization.ResourceAttributes) bool
+	Quotas      []core.ResourceQuota
+	Labels      map[string]string // of the namespace
+	UID         string            // of the namespace
+	Policy      bool              // the NetworkPolicy exists
+	NoWebSocket bool
+	Kubelet     func(*Running)
+}
+
+// Sent returns everything that the server was sent, except the streams of exec.
+func (s *Server) Sent() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.seen, "\n")
+}
+
+// Requests counts what the server was asked, as "create pods".
+func (s *Server) Requests() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	count := map[string]int{}
+	for _, line := range s.seen {
+		fields := strings.Fields(line)
+		count[fields[0]+" "+fields[1]]++
+	}
+	return count
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	q, ok := parse(r)
+	if !ok {
+		reply(w, apierrors.NewNotFound(schema.GroupResource{Resource: r.URL.Path}, ""))
+		return
+	}
+	s.mu.Lock()
+	line := q.Verb + " " + q.Resource + " " + q.Name + " " + r.URL.RawQuery + " " + strings.ReplaceAll(string(q.Body), "\n", " ")
+	s.seen = append(s.seen, line)
+	fault := s.fault
+	s.mu.Unlock()
+	f := Fault{}
+	if fault != nil {
+		f = fault(q)
+	}
+	if f.Delay > 0 {
+		time.Sleep(f.Delay)
+	}
+	switch {
+	case f.Drop:
+		cut(w)
+		return
+	case f.Err != nil:
+		reply(w, f.Err)
+		return
+	case q.Verb == "watch":
+		s.watch(w, r, q)
+		return
+	case q.Verb == "exec":
+		s.exec(w, r, q)
+		return
+	}
+	answer := s.answer(q, r)
+	if f.Lost {
+		cut(w)
+		return
+	}
+	reply(w, answer)
+}
+
+// parse reads what a request asks.
+func parse(r *http.Request) (Request, bool) {
+	body, _ := io.ReadAll(r.Body) // a broken request fails below
+	q := Request{Body: body}
+	switch r.Method {
+	case http.MethodPost:
+		q.Verb = "create"
+	case http.MethodPut:
+		q.Verb = "update"
+	case http.MethodDelete:
+		q.Verb = "delete"
+	default:
+		q.Verb = "get"
+	}
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	for i, part := range parts {
+		switch {
+		case part == "version" && i == 0:
+			q.Resource = "version"
+		case part == "namespaces" && i+2 < len(parts):
+			parts = parts[i+2:]
+			q.Resource = parts[0]
+			if len(parts) > 1 {
+				q.Name = parts[1]
+			} else if q.Verb == "get" {
+				q.Verb = "list"
+			}
+			if len(parts) > 2 && parts[2] == "exec" {
+				q.Verb = "exec"
+			}
+			if r.URL.Query().Get("watch") == "true" {
+				q.Verb = "watch"
+			}
+			return q, true
+		case part == "namespaces":
+			q.Resource, q.Name = part, parts[len(parts)-1]
+		case strings.HasPrefix(part, "selfsubject"):
+			q.Resource = part
+		}
+	}
+	return q, q.Resource != ""
+}
+
+// answer carries out a request, and returns the object or the error of the answer.
+func (s *Server) answer(q Request, r *http.Request) any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch q.Verb + " " + q.Resource {
+	case "get version":
+		return map[string]string{"major": "1", "minor": "37", "gitVersion": "v1.37.2"}
+	case "get namespaces":
+		return &s.ns
+	case "create selfsubjectaccessreviews":
+		var review authorization.SelfSubjectAccessReview
+		if err := json.Unmarshal(q.Body, &review); err != nil {
+			return apierrors.NewBadRequest(err.Error())
+		}
+		review.Status.Allowed = s.allow == nil || s.allow(*review.Spec.ResourceAttributes)
+		return &review
+	case "get networkpolicies":
+		if s.policy {
+			return map[string]string{}
+		}
+	case "list resourcequotas":
+		return &core.ResourceQuotaList{Items: s.quotas}
+	case "create pods":
+		return s.createPod(q.Body)
+	case "get pods":
+		if p := s.pods[q.Name]; p != nil {
+			return p
+		}
+	case "list pods":
+		return s.listPods(r.URL.Query().Get("labelSelector"))
+	case "delete pods":
+		return s.deletePod(q)
+	case "create leases", "update leases", "get leases":
+		return s.lease(q)
+	}
+	return apierrors.NewNotFound(schema.GroupResource{Resource: q.Resource}, q.Name)
+}
+
+// lease carries out a request for a Lease.
+func (s *Server) lease(q Request) any {
+	group := schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
+	var l coordination.Lease
+	if q.Verb != "get" {
+		if err := json.Unmarshal(q.Body, &l); err != nil {
+			return apierrors.NewBadRequest(err.Error())
+		}
+		q.Name = l.Name
+	}
+	there := s.leases[q.Name]
+	switch {
+	case q.Verb == "get" && there != nil:
+		return there
+	case q.Verb == "create" && there != nil:
+		return apierrors.NewAlreadyExists(group, q.Name)
+	case q.Verb == "create":
+		s.uids++
+		l.UID = types.UID("lease-" + strconv.Itoa(s.uids))
+	case there == nil:
+		return apierrors.NewNotFound(group, q.Name)
+	case l.ResourceVersion != "" && l.ResourceVersion != there.ResourceVersion:
+		return apierrors.NewConflict(group, q.Name, nil)
+	case l.UID != there.UID:
+		return apierrors.NewConflict(group, q.Name, nil)
+	}
+	s.version++
+	l.ResourceVersion = strconv.Itoa(s.version)
+	s.leases[q.Name] = &l
+	return &l
+}
+
+// RemoveLeases removes all Leases, as a person may.
+func (s *Server) RemoveLeases() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.leases = map[string]*coordination.Lease{}
+}
+
+// Leases returns the names of all Leases.
+func (s *Server) Leases() (names []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name := range s.leases {
+		names = append(names, name)
+	}
+	return names
+}
+
+// reply writes an object, or an error as a Status.
+func reply(w http.ResponseWriter, answer any) {
+	code := http.StatusOK
+	if err, is := answer.(error); is {
+		status, known := err.(apierrors.APIStatus)
+		if !known {
+			status = apierrors.NewInternalError(err)
+		}
+		out := status.Status()
+		out.TypeMeta = meta.TypeMeta{APIVersion: "v1", Kind: "Status"}
+		answer, code = out, int(out.Code)
+		if out.Details != nil && out.Details.RetryAfterSeconds > 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(int(out.Details.RetryAfterSeconds)))
+		}
+	}
+	var b bytes.Buffer
+	_ = json.NewEncoder(&b).Encode(answer) // all objects can be encoded
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_, _ = w.Write(b.Bytes()) // a client that is gone does not matter
+}
+
+// cut breaks the connection.
+func cut(w http.ResponseWriter) {
+	if h, is := w.(http.Hijacker); is {
+		if conn, _, err := h.Hijack(); err == nil {
+			_ = conn.Close()
+		}
+	}
+}

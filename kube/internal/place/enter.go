@@ -1,0 +1,124 @@
+package place
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	core "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"deployster/internal/runtime/remote"
+	"deployster/internal/runtime/runner"
+	"deployster/kube/internal/fence"
+	"deployster/kube/internal/pods"
+	"deployster/kube/internal/podspec"
+	"deployster/kube/internal/podstatus"
+	"deployster/protocol"
+)
+
+// The labels of a namespace that Pod Security reads.
+const (
+	enforce        = "pod-security.kubernetes.io/enforce"
+	enforceVersion = "pod-security.kubernetes.io/enforce-version"
+)
+
+// firstPatience is how long the first call of a client is tried again: whether a cluster is there is shown soon.
+const firstPatience = 3 * time.Second
+
+// Enter implements remote.Place. It is called once.
+func (p *Place) Enter(ctx context.Context, h remote.Hello) (remote.Welcome, error) {
+	at := p.o.API.With(min(firstPatience, p.o.API.Patience))
+	version, err := at.Server(ctx)
+	if err != nil {
+		return remote.Welcome{}, fmt.Errorf("API server: %w", err)
+	}
+	ns, err := at.GetNamespace(ctx)
+	switch {
+	case err != nil:
+		return remote.Welcome{}, fmt.Errorf("API server: %w", err)
+	case ns.DeletionTimestamp != nil:
+		return remote.Welcome{}, fmt.Errorf("the namespace %s is being deleted", ns.Name)
+	}
+	p.hello, p.run = h, hash(h.Run)
+	selector := podspec.LabelRun + "=" + p.run
+	if h.Lineage != "" {
+		p.lineage = hash(h.Lineage)
+		selector = podspec.LabelLineage + "=" + p.lineage
+	}
+	p.pods = pods.New(p.o.API, selector, p.o.Timing.Pods)
+	if h.Epoch != 0 {
+		if h.Lineage == "" {
+			return remote.Welcome{}, fmt.Errorf("the client's state has no lineage")
+		}
+		if p.fence, err = fence.Enter(ctx, p.o.API, "deployster-"+p.lineage, h); err != nil {
+			return remote.Welcome{}, err
+		}
+		if err := p.takeOver(ctx); err != nil {
+			return remote.Welcome{}, err
+		}
+	}
+	go p.pods.Follow(p.ctx)
+	return remote.Welcome{Build: p.o.Build, Boot: rand.Text(), Clock: time.Now(),
+		Facts:     protocol.HostFacts{Hostname: ns.Name, OS: remote.ClusterOS, OSVersion: version, Machine: string(ns.UID)},
+		Namespace: &remote.Namespace{PodSecurity: ns.Labels[enforce], PodSecurityVersion: ns.Labels[enforceVersion]}}, nil
+}
+
+// takeOver lets no earlier client act any more: each agent of the state that runs learns the epoch, and the
+// other Pods of clients that act are deleted.
+func (p *Place) takeOver(ctx context.Context) error {
+	list, err := p.o.API.ListPods(ctx, podspec.LabelLineage+"="+p.lineage)
+	if err != nil {
+		return fmt.Errorf("API server: %w", err)
+	}
+	errs := make(chan error, len(list.Items))
+	limit := make(chan struct{}, 16)
+	var all sync.WaitGroup
+	for i := range list.Items {
+		pod := &list.Items[i]
+		p.pods.Put(pod)
+		if epoch, _ := strconv.ParseInt(pod.Annotations[podspec.AnnotationEpoch], 10, 64); epoch == 0 || podstatus.EndOf(pod).Over {
+			continue
+		}
+		all.Go(func() {
+			limit <- struct{}{}
+			defer func() { <-limit }()
+			errs <- p.takeOverPod(ctx, pod)
+		})
+	}
+	all.Wait()
+	close(errs)
+	for err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeOverPod notifies the agent of a Pod of the client, or deletes the Pod if it cannot be reached.
+func (p *Place) takeOverPod(ctx context.Context, pod *core.Pod) error {
+	if podstatus.EndOf(pod).Begun {
+		within, cancel := context.WithTimeout(ctx, p.o.Timing.Patience/12)
+		_, err := p.agents.Welcome(within, at(pod.Name))
+		cancel()
+		p.agents.Forget(pod.Name) // a connection would keep the Pod
+		if err == nil {
+			return nil
+		}
+		if refused, is := refusal(err); is {
+			return refused
+		}
+	}
+	err := p.o.API.DeletePod(ctx, pod.Name, string(pod.UID), nil)
+	if apierrors.IsForbidden(err) {
+		return fmt.Errorf("the Pod %s of an earlier command cannot be reached, and may not be deleted: %w", pod.Name, err)
+	}
+	return err
+}
+
+// at returns a Pod as a host of the router.
+func at(pod string) runner.Host { return runner.Host{Name: pod, Address: pod} }

@@ -1,0 +1,178 @@
+package place
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"deployster/internal/runtime/remote"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
+	"deployster/kube/internal/api"
+	"deployster/kube/internal/fence"
+	"deployster/kube/internal/pods"
+	"deployster/kube/internal/podspec"
+	"deployster/kube/internal/pool"
+)
+
+// Options are the constants of a Place.
+type Options struct {
+	Cluster runner.Cluster
+	API     *api.Client
+	Build   string // of the client, which must be that of this program
+	Timing  Timing
+}
+
+// Timing are the times of a Place.
+type Timing struct {
+	Pods     pods.Timing
+	Agent    remote.Timing // of the connections to agents
+	Patience time.Duration // how long an agent is dialled again
+	Report   time.Duration // how often a reason to wait is reported at most
+	Quota    time.Duration // the pause before a Pod is requested again that a quota has no room for
+}
+
+// DefaultTiming is the Timing for real clusters.
+func DefaultTiming() Timing {
+	return Timing{Pods: pods.DefaultTiming(), Agent: remote.DefaultTiming(), Patience: router.DefaultPatience, Report: time.Second,
+		Quota: 5 * time.Second}
+}
+
+// Place is a namespace for one client. It implements remote.Place. The caller must close it.
+type Place struct {
+	o    Options
+	ctx  context.Context // ends with the Place
+	stop context.CancelFunc
+
+	// Set by Enter.
+	hello   remote.Hello
+	lineage string       // the label's value; "" = the client has no state
+	run     string       // the label's value
+	fence   *fence.Fence // nil = the client only reads
+	pods    *pods.Pods
+	agents  *router.Places // each Pod is one of its hosts
+	pool    *pool.Pool
+
+	mu     sync.Mutex
+	images map[string]imagestore.Shipment // by digest
+	policy bool                           // the NetworkPolicy exists
+	noted  map[string]bool                // what was printed once
+}
+
+// New returns a Place.
+func New(o Options) *Place {
+	p := &Place{o: o, images: map[string]imagestore.Shipment{}, noted: map[string]bool{}}
+	p.ctx, p.stop = context.WithCancel(context.Background())
+	p.pool = pool.New(podspec.MaxPods(o.Cluster), p.remove)
+	p.agents = router.New(router.Options{Images: images{p}, Dial: p.dial, Patience: o.Timing.Patience})
+	return p
+}
+
+// Acts implements remote.Place. Whether a later client has taken over is read again when a Pod was started.
+func (p *Place) Acts(ctx context.Context, h remote.Hello) error {
+	if h.Epoch == 0 || p.fence == nil {
+		return errors.New("this client may only read")
+	}
+	return p.fence.Act(ctx)
+}
+
+// Resolve implements runner.Runner: images are resolved where the client is.
+func (p *Place) Resolve(_ context.Context, reference string) (runner.Image, error) {
+	return runner.Image{}, fmt.Errorf("%s: %w", reference, runner.ErrNoImage)
+}
+
+// Receive implements remote.Place: nodes pull images from registries.
+func (p *Place) Receive(_ context.Context, s imagestore.Shipment, _ imagestore.Contents) error {
+	if _, err := podspec.Image(p.o.Cluster, s); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.images[s.Digest] = s
+	return nil
+}
+
+// Bring implements remote.Place.
+func (p *Place) Bring(_ context.Context, f remote.Files, _ io.Reader) error {
+	return fmt.Errorf("the files of %s cannot be mounted in a cluster", f.Name)
+}
+
+// Look implements remote.Place. What a plug names need not exist: a Pod waits for it.
+func (p *Place) Look(_ context.Context, plugs []remote.Plug) []remote.Seen {
+	list := make([]remote.Seen, 0, len(plugs))
+	for _, plug := range plugs {
+		seen := remote.Seen{Path: plug.Path}
+		if err := podspec.CheckPlug(plug.Path, false); err != nil {
+			seen.Error = err.Error()
+		}
+		list = append(list, seen)
+	}
+	return list
+}
+
+func (p *Place) image(digest string) (imagestore.Shipment, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s, known := p.images[digest]
+	return s, known
+}
+
+// images are the images that the client has named, for agents: they learn by a shipment what an image runs.
+type images struct{ *Place }
+
+// Shipment implements router.Images.
+func (i images) Shipment(ctx context.Context, digest, _ string) (imagestore.Shipment, error) {
+	return i.Named(ctx, digest)
+}
+
+// Named implements router.Images.
+func (i images) Named(_ context.Context, digest string) (imagestore.Shipment, error) {
+	s, known := i.image(digest)
+	if !known {
+		return s, runner.ErrNoImage
+	}
+	return s, nil
+}
+
+// ReadContent implements imagestore.Contents.
+func (images) ReadContent(context.Context, string, int64, int) ([]byte, error) {
+	return nil, errors.New("an agent has no images of its own")
+}
+
+// hash returns a short name for a text, as labels and names of objects may have it.
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// The first letters of the names of Pods: of one invocation, and of a group.
+const (
+	ownPrefix   = "d-"
+	groupPrefix = "g-"
+)
+
+// actionPod returns the name of the Pod of an action.
+func (p *Place) actionPod(id string) string { return ownPrefix + hash(p.hello.Lineage+" "+id) }
+
+func randomPod(prefix string) string { return prefix + hash(rand.Text()) }
+
+// unavailable is an error of a call that could not reach its Pod. It is sent as a *runner.HostError.
+type unavailable struct{ text string }
+
+func (e *unavailable) Error() string { return e.text }
+
+// As makes it a *runner.HostError.
+func (e *unavailable) As(target any) bool {
+	host, is := target.(**runner.HostError)
+	if is {
+		*host = &runner.HostError{Err: errors.New(e.text)}
+	}
+	return is
+}

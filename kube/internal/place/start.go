@@ -1,0 +1,319 @@
+package place
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"deployster/internal/runtime/runner"
+	"deployster/kube/internal/api"
+	"deployster/kube/internal/pods"
+	"deployster/kube/internal/podspec"
+	"deployster/kube/internal/podstatus"
+	"deployster/kube/internal/pool"
+)
+
+// errExists reports that a Pod of that name exists already: the action was begun, or may be.
+var errExists = errors.New("a Pod of this action exists already")
+
+// quotaError reports that a quota has no room for a Pod.
+type quotaError struct{ why string }
+
+func (e *quotaError) Error() string { return e.why }
+
+// order returns the Pod that an invocation needs, how it uses it, and the group that it belongs to.
+func (p *Place) order(ctx context.Context, s runner.Spec) (o podspec.Order, u pool.Use, group string, err error) {
+	image, known := p.image(s.Digest)
+	switch {
+	case !known:
+		return o, u, "", fmt.Errorf("%s: %w", s.Digest, runner.ErrNoImage)
+	case len(s.Volumes) > 0 || s.Answer != nil:
+		return o, u, "", errors.New("a Pod has no volumes of one invocation alone")
+	case s.Settings.Network == runner.NoNetwork && p.o.Cluster.NetworkPolicy:
+		if err := p.hasPolicy(ctx); err != nil {
+			return o, u, "", err
+		}
+	}
+	settings := s.Settings
+	settings.Host = nil
+	o = podspec.Order{Cluster: p.o.Cluster, Image: image, Settings: settings, Mounts: s.Mounts, Acts: s.Kind == runner.Action, For: s.Name,
+		Lineage: p.lineage, Run: p.run, Epoch: p.hello.Epoch}
+	switch {
+	case s.Worker != nil && settings.Workers != runner.NoWorkers:
+		u = pool.Request
+	case s.Reuse && s.Kind == runner.Query:
+		u = pool.Process
+	case s.Kind == runner.Action && s.ID != "":
+		o.Name = p.actionPod(s.ID)
+		return o, pool.Own, "", nil
+	default:
+		o.Name = randomPod(ownPrefix)
+		return o, pool.Own, "", nil
+	}
+	o.Acts, o.Name = p.fence != nil, randomPod(groupPrefix)
+	key, err := json.Marshal(struct {
+		Digest   string
+		Mounts   []runner.Mount
+		Settings runner.Settings
+	}{s.Digest, s.Mounts, settings})
+	return o, u, hash(string(key)), err
+}
+
+// hasPolicy returns an error if the NetworkPolicy for Pods without a network is missing.
+func (p *Place) hasPolicy(ctx context.Context) error {
+	p.mu.Lock()
+	there := p.policy
+	p.mu.Unlock()
+	if there {
+		return nil
+	}
+	there, err := p.o.API.HasPolicy(ctx, podspec.Policy)
+	if err == nil && !there {
+		err = fmt.Errorf("the namespace has no NetworkPolicy %s, which keeps Pods from the network", podspec.Policy)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.policy = there
+	return err
+}
+
+// reporter reports why an invocation waits: each reason once, and at most as often as the Timing allows.
+type reporter struct {
+	to   func(string)
+	last string
+	at   time.Time
+	each time.Duration
+}
+
+func (r *reporter) say(why string) {
+	if r.to == nil || why == r.last || why != "" && time.Since(r.at) < r.each {
+		return
+	}
+	r.last, r.at = why, time.Now()
+	r.to(why)
+}
+
+// take returns a Pod that runs, in which the invocation may be begun. The caller must leave it.
+func (p *Place) take(ctx context.Context, s runner.Spec) (*pool.Member, pool.Use, error) {
+	o, use, group, err := p.order(ctx, s)
+	if err != nil {
+		return nil, use, err
+	}
+	waits := &reporter{to: s.Waiting, each: p.o.Timing.Report}
+	refused := time.Time{} // since when a quota has no room, although this command has no Pod
+	for {
+		m, fresh, err := p.pool.Take(ctx, group, o.Name, use, func() { waits.say(pool.Full) })
+		if err != nil {
+			return nil, use, err
+		}
+		if fresh {
+			p.begin(ctx, m, o, use)
+		}
+		err = p.started(ctx, m, waits)
+		if err == nil {
+			waits.say("")
+			return m, use, nil
+		}
+		var quota *quotaError
+		switch {
+		case ctx.Err() != nil:
+			p.pool.Leave(m, use)
+			return nil, use, context.Cause(ctx)
+		case !errors.As(err, &quota):
+			return nil, use, err
+		case refused.IsZero():
+			refused = time.Now()
+		case time.Since(refused) > podspec.StartTimeout(p.o.Cluster):
+			return nil, use, &podstatus.StartError{Text: fmt.Sprintf("no Pod could be started: %s (%s)", quota.why, podspec.StartTimeout(p.o.Cluster))}
+		}
+		waits.say(quota.why)
+		if p.pool.Used() > 0 {
+			refused = time.Time{} // one of them will end
+		}
+		select {
+		case <-ctx.Done():
+			return nil, use, context.Cause(ctx)
+		case <-time.After(p.o.Timing.Quota):
+		}
+	}
+}
+
+// started waits until a Pod runs, and reports why it does not.
+func (p *Place) started(ctx context.Context, m *pool.Member, waits *reporter) error {
+	tick := time.NewTicker(min(p.o.Timing.Report, 100*time.Millisecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-m.Started():
+			return m.Err()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+			if why := m.Why(); why != "" {
+				waits.say(why)
+			}
+		}
+	}
+}
+
+// begin makes the Pod of a member. A Pod for one invocation is given up with that; others start for the next one too.
+func (p *Place) begin(ctx context.Context, m *pool.Member, o podspec.Order, use pool.Use) {
+	if use != pool.Own {
+		ctx = p.ctx
+	}
+	go func() {
+		err := p.start(ctx, m, o)
+		var quota *quotaError
+		switch {
+		case errors.As(err, &quota):
+			p.pool.Refused(m)
+		case err != nil:
+			p.pool.Drop(m)
+		}
+		m.Begin(err)
+	}()
+}
+
+// start creates a Pod, waits until it runs, and then reads whether the client may still act. Otherwise nothing is
+// begun in the Pod, and it is deleted.
+func (p *Place) start(ctx context.Context, m *pool.Member, o podspec.Order) error {
+	o.Try = rand.Text()
+	pod, err := o.Pod(api.AnnotationTry)
+	if err != nil {
+		return err
+	}
+	if p.fence != nil && o.Acts {
+		if err := p.fence.Open(ctx, o.Name); err != nil {
+			return err
+		}
+	}
+	got, err := p.o.API.CreatePod(ctx, pod)
+	if err != nil {
+		return p.notCreated(ctx, o, err)
+	}
+	p.pods.Put(got)
+	injected, err := podspec.Compare(pod, got)
+	if err == nil {
+		p.note(injected)
+		err = p.running(ctx, m, o)
+	}
+	if err == nil && p.fence != nil && o.Acts {
+		err = p.fence.Check(ctx)
+	}
+	if err != nil {
+		p.undo(o.Name, string(got.UID))
+	}
+	return err
+}
+
+// notCreated returns the error for a Pod that could not be created. If the answer was lost, the Pod may exist.
+func (p *Place) notCreated(ctx context.Context, o podspec.Order, err error) error {
+	why, failure := podstatus.Refused(err)
+	switch {
+	case why != "":
+		p.settled(o.Name)
+		return &quotaError{why}
+	case apierrors.IsAlreadyExists(err):
+		return errExists
+	case !api.Transient(err) && ctx.Err() == nil:
+		p.settled(o.Name)
+		return failure
+	}
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
+	defer cancel()
+	if there, failed := p.o.API.GetPod(after, o.Name); failed == nil && there != nil && there.Annotations[api.AnnotationTry] == o.Try {
+		p.undo(o.Name, string(there.UID))
+	}
+	return fmt.Errorf("API server: %w", err)
+}
+
+// running waits until a Pod runs.
+func (p *Place) running(ctx context.Context, m *pool.Member, o podspec.Order) error {
+	limit := podspec.StartTimeout(p.o.Cluster)
+	within, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	start, last := podstatus.Start{}, ""
+	err := p.pods.Wait(within, o.Name, func(s pods.Seen) (bool, error) {
+		if s.Pod == nil {
+			return false, nil
+		}
+		if s.Gone {
+			return false, &podstatus.StartError{Text: "no Pod could be started: " + o.Name + " was deleted before it ran"}
+		}
+		runs, why, err := start.Waits(s.Pod, s.Events, time.Now())
+		last = cmp.Or(why, last)
+		m.Say(why)
+		return runs, err
+	})
+	if within.Err() != nil && ctx.Err() == nil {
+		return &podstatus.StartError{Text: fmt.Sprintf("no Pod could be started: %s (%s)", cmp.Or(last, "nothing was heard of it"), limit)}
+	}
+	return err
+}
+
+// undoLimit is how long the deletion of a Pod may take in which nothing was begun.
+const undoLimit = 10 * time.Second
+
+// undo deletes a Pod in which nothing was begun.
+func (p *Place) undo(name, uid string) {
+	ctx, cancel := context.WithTimeout(context.Background(), undoLimit)
+	defer cancel()
+	at := p.o.API.With(undoLimit)
+	now := int64(0)
+	if err := at.DeletePod(ctx, name, uid, &now); err != nil {
+		log.Printf("the Pod %s cannot be deleted: %s", name, err)
+		return
+	}
+	p.forget(name)
+	p.flush(ctx)
+}
+
+// flush writes that Pods are settled: a name that stays in the Lease would make a later client take the Pod for lost.
+func (p *Place) flush(ctx context.Context) {
+	if p.fence == nil {
+		return
+	}
+	if err := p.fence.Close(ctx); err != nil && ctx.Err() == nil {
+		log.Print(err)
+	}
+}
+
+// remove deletes the Pod of a member in which nothing runs.
+func (p *Place) remove(m *pool.Member) { go p.undo(m.Name, "") }
+
+// forget drops what is known of a Pod that was deleted after everything in it was recorded.
+func (p *Place) forget(name string) {
+	p.agents.Forget(name)
+	p.pods.Forget(name)
+	p.settled(name)
+}
+
+func (p *Place) settled(name string) {
+	if p.fence != nil {
+		p.fence.Settled(name)
+	}
+}
+
+// note prints once what the cluster adds to Pods.
+func (p *Place) note(injected []string) {
+	if len(injected) == 0 {
+		return
+	}
+	slices.Sort(injected)
+	text := strings.Join(injected, ", ")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.noted[text] {
+		p.noted[text] = true
+		log.Printf("the cluster adds to Pods: %s", text)
+	}
+}

@@ -1,0 +1,133 @@
+package podstatus
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	core "k8s.io/api/core/v1"
+
+	"deployster/internal/runtime/runner"
+	"deployster/kube/internal/podspec"
+)
+
+// End is how far a Pod is at its end.
+type End struct {
+	Begun bool // its container was started
+	Over  bool // it runs nothing, and never will: its container has ended, or can no longer be started
+	OOM   bool
+	Why   string // why it ended, as the predicate of a sentence about the Pod
+
+	terminal string // the termination message
+	read     bool   // terminal has the line of each action that was begun
+}
+
+// fullMessage is the size from which on a termination message may lack lines: the kubelet keeps 4,096 bytes.
+const fullMessage = 4000
+
+// EndOf reads the end of a Pod. The phase alone proves nothing: the control plane sets it for a Pod whose
+// node it no longer hears.
+func EndOf(p *core.Pod) End {
+	state := stateOf(p.Status.ContainerStatuses, podspec.Container)
+	e := End{Begun: state.Running != nil || state.Terminated != nil, Why: why(p)}
+	if t := state.Terminated; t != nil {
+		e.Over, e.OOM, e.terminal = true, t.Reason == "OOMKilled", t.Message
+		e.read = t.Reason != "ContainerStatusUnknown" && len(t.Message) < fullMessage
+		return e
+	}
+	// A container that has not been started is not started any more after the end of its Pod.
+	e.Over = !e.Begun && (p.Status.Phase == core.PodFailed || p.Status.Phase == core.PodSucceeded)
+	return e
+}
+
+// Fate returns how an action in the Pod ended, if its end is certain. Otherwise known is false.
+func (e End) Fate(id string) (out runner.Outcome, known bool) {
+	if !e.Over {
+		return out, false
+	}
+	begun := false
+	for line := range strings.Lines(e.terminal) {
+		fields := strings.Fields(line)
+		if len(fields) < 2 || fields[0] != id {
+			continue
+		}
+		switch {
+		case fields[1] == "begun":
+			begun = true
+		case fields[1] == "exit" && len(fields) == 3:
+			if code, err := strconv.Atoi(fields[2]); err == nil {
+				return runner.Outcome{Fate: runner.Exited, Result: runner.Result{ExitCode: code,
+					Stderr: []byte("[its output was lost with the Pod]\n")}}, true
+			}
+		}
+	}
+	switch {
+	case !e.Begun: // an action is requested of a Pod that runs
+		return runner.Outcome{Fate: runner.NotBegun}, true
+	case begun && e.OOM:
+		return runner.Outcome{Fate: runner.Exited, Result: runner.Result{ExitCode: 137, OOM: true}}, true
+	case !begun && e.read:
+		return runner.Outcome{Fate: runner.NotBegun}, true
+	}
+	return runner.Outcome{Fate: runner.Unknown, Why: "the Pod " + e.Why}, true
+}
+
+// Names reports whether the termination message names an action.
+func (e End) Names(id string) bool {
+	for line := range strings.Lines(e.terminal) {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == id {
+			return true
+		}
+	}
+	return false
+}
+
+// why returns the reason of an end, as the predicate of a sentence.
+func why(p *core.Pod) string {
+	text := strings.TrimRight(p.Status.Message, ". \n")
+	for _, c := range p.Status.Conditions {
+		if c.Type == core.DisruptionTarget && c.Status == core.ConditionTrue && text == "" {
+			text = strings.TrimRight(c.Message, ". \n")
+		}
+	}
+	state := stateOf(p.Status.ContainerStatuses, podspec.Container)
+	verb := "has ended"
+	switch t := state.Terminated; {
+	case p.Status.Reason == "Evicted":
+		verb = "was evicted"
+	case p.Status.Reason == "Preempting" || disrupted(p) == "PreemptionByScheduler":
+		verb = "was preempted"
+	case t != nil && t.Reason == "OOMKilled":
+		verb = "ran out of memory"
+	case p.DeletionTimestamp != nil:
+		verb = "was deleted"
+	case t != nil && t.ExitCode != 0:
+		verb = fmt.Sprintf("ended with exit code %d (%s)", t.ExitCode, t.Reason)
+	case p.Status.Reason != "":
+		verb = "has ended (" + p.Status.Reason + ")"
+	}
+	if text != "" {
+		verb += ": " + text
+	}
+	return verb
+}
+
+func disrupted(p *core.Pod) string {
+	for _, c := range p.Status.Conditions {
+		if c.Type == core.DisruptionTarget && c.Status == core.ConditionTrue {
+			return c.Reason
+		}
+	}
+	return ""
+}
+
+// Silent returns which node no longer answers for a Pod, and since when; "" = it answers.
+func Silent(p *core.Pod) string {
+	for _, c := range p.Status.Conditions {
+		if c.Type == core.PodReady && c.Status != core.ConditionTrue && stateOf(p.Status.ContainerStatuses, podspec.Container).Running != nil &&
+			p.Spec.NodeName != "" {
+			return fmt.Sprintf("%s has not responded since %s", p.Spec.NodeName, c.LastTransitionTime.Format("15:04"))
+		}
+	}
+	return ""
+}

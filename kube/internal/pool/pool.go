@@ -1,0 +1,280 @@
+package pool
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// mostRequests is how many requests to workers run in one Pod at a time.
+const mostRequests = 16
+
+// Further is how long a call waits for a Pod of its group before the group gets a further one.
+const Further = time.Second
+
+// Use is how an invocation uses a Pod.
+type Use int
+
+// The uses: a Pod of its own, a request to a worker, or a process beside the workers, one at a time.
+const (
+	Own Use = iota
+	Request
+	Process
+)
+
+// Member is a Pod, from the decision that it is made on.
+type Member struct {
+	Name string
+
+	group    string // "" = it belongs to one invocation
+	requests int
+	process  bool
+	dead     bool // it gets no further invocations
+
+	started chan struct{} // closed when it runs, or when it could not be started
+	err     error         // why it could not be started; set before started is closed
+
+	mu  sync.Mutex
+	why string // why it does not run yet
+}
+
+// Say notes why the Pod does not run yet.
+func (m *Member) Say(why string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.why = why
+}
+
+// Why returns why the Pod does not run yet.
+func (m *Member) Why() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.why
+}
+
+// Started returns a channel that is closed when the Pod runs, or when it could not be started.
+func (m *Member) Started() <-chan struct{} { return m.started }
+
+// Err returns why the Pod could not be started. It may be called after Started.
+func (m *Member) Err() error { return m.err }
+
+// Begin notes that the Pod runs, or why it could not be started.
+func (m *Member) Begin(err error) {
+	m.err = err
+	close(m.started)
+}
+
+// Pool is the Pods of one command. It is safe for concurrent use.
+type Pool struct {
+	remove func(*Member) // removes a Pod; it must not block
+
+	mu      sync.Mutex
+	most    int // Pods at one time
+	limit   int // Pods at one time, as a quota allows
+	used    int
+	members []*Member
+	queue   []*waiter
+}
+
+// waiter is an invocation that has no Pod yet.
+type waiter struct {
+	group string
+	use   Use
+	name  string
+	since time.Time
+	got   chan *Member
+	fresh bool // the Pod that it got must be made
+}
+
+// New returns a Pool of at most so many Pods.
+func New(most int, remove func(*Member)) *Pool {
+	return &Pool{remove: remove, most: most, limit: most}
+}
+
+// Full describes what an invocation without a Pod waits for.
+const Full = "as many Pods run as this command may have at one time"
+
+// Take waits until an invocation has a place in a Pod. If fresh is true the caller must make the Pod by that name, and
+// call Member.Begin. waits is called while there is no place.
+func (p *Pool) Take(ctx context.Context, group, name string, use Use, waits func()) (m *Member, fresh bool, err error) {
+	w := &waiter{group: group, use: use, name: name, since: time.Now(), got: make(chan *Member, 1)}
+	p.mu.Lock()
+	p.queue = append(p.queue, w)
+	p.dispatch()
+	p.mu.Unlock()
+	tick := time.NewTicker(Further / 4)
+	defer tick.Stop()
+	for {
+		select {
+		case m := <-w.got:
+			return m, w.fresh, nil
+		case <-tick.C:
+			waits()
+			p.mu.Lock()
+			p.dispatch()
+			p.mu.Unlock()
+		case <-ctx.Done():
+			return nil, false, p.giveUp(ctx, w)
+		}
+	}
+}
+
+// giveUp takes a waiter out of the queue.
+func (p *Pool) giveUp(ctx context.Context, w *waiter) error {
+	p.mu.Lock()
+	p.queue = slices.DeleteFunc(p.queue, func(o *waiter) bool { return o == w })
+	p.mu.Unlock()
+	select {
+	case m := <-w.got:
+		if w.fresh {
+			m.Begin(context.Cause(ctx))
+			p.Drop(m)
+		} else {
+			p.Leave(m, w.use)
+		}
+	default:
+	}
+	return context.Cause(ctx)
+}
+
+// dispatch gives places to those who wait, in their order.
+func (p *Pool) dispatch() {
+	p.queue = slices.DeleteFunc(p.queue, func(w *waiter) bool {
+		m := p.grant(w)
+		if m != nil {
+			w.got <- m
+		}
+		return m != nil
+	})
+}
+
+// grant returns the Pod for an invocation; nil = it must wait.
+func (p *Pool) grant(w *waiter) *Member {
+	first := true
+	for _, m := range p.members {
+		if w.use == Own || m.group != w.group || m.dead {
+			continue
+		}
+		first = false
+		if m.fits(w.use) {
+			m.enter(w.use)
+			return m
+		}
+	}
+	if w.use != Own && !first && time.Since(w.since) < Further || p.used >= p.limit && !p.makeRoom(w.group) {
+		return nil
+	}
+	m := &Member{Name: w.name, group: w.group, started: make(chan struct{}), dead: w.use == Own}
+	if w.use == Own {
+		m.group = ""
+	}
+	m.enter(w.use)
+	p.used++
+	p.members = append(p.members, m)
+	w.fresh = true
+	return m
+}
+
+func (m *Member) fits(u Use) bool {
+	if u == Process {
+		return !m.process
+	}
+	return m.requests < mostRequests
+}
+
+func (m *Member) enter(u Use) {
+	switch u {
+	case Process:
+		m.process = true
+	default:
+		m.requests++
+	}
+}
+
+// makeRoom removes an idle Pod of another group.
+func (p *Pool) makeRoom(group string) bool {
+	i := slices.IndexFunc(p.members, func(m *Member) bool {
+		return m.requests == 0 && !m.process && !m.dead && m.group != group
+	})
+	if i < 0 {
+		return false
+	}
+	m := p.members[i]
+	p.drop(m)
+	p.remove(m)
+	return true
+}
+
+// Leave ends the use of a Pod. A Pod that gets no further invocations is removed after its last one.
+func (p *Pool) Leave(m *Member, u Use) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if u == Process {
+		m.process = false
+	} else {
+		m.requests--
+	}
+	if m.dead && m.requests == 0 && !m.process && p.drop(m) {
+		p.remove(m)
+	}
+	p.dispatch()
+}
+
+// End lets no further invocation use a Pod.
+func (p *Pool) End(m *Member) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m.dead = true
+}
+
+// Drop forgets a Pod that does not exist any more, could not be started, or must stay.
+func (p *Pool) Drop(m *Member) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.drop(m)
+	p.dispatch()
+}
+
+// Refused forgets a Pod for which a quota had no room. Until one ends, no more are made than there are.
+func (p *Pool) Refused(m *Member) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.drop(m)
+	p.limit = max(p.used, 1)
+	p.dispatch()
+}
+
+// Used returns how many Pods there are.
+func (p *Pool) Used() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.used
+}
+
+// drop reports whether the Pod was there.
+func (p *Pool) drop(m *Member) bool {
+	i := slices.Index(p.members, m)
+	if i < 0 {
+		return false
+	}
+	p.members = slices.Delete(p.members, i, i+1)
+	m.dead = true
+	p.used--
+	p.limit = min(p.most, p.limit+1)
+	return true
+}
+
+// Idle takes all Pods out in which nothing runs.
+func (p *Pool) Idle() []*Member {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var idle []*Member
+	for _, m := range slices.Clone(p.members) {
+		if m.requests == 0 && !m.process {
+			p.drop(m)
+			idle = append(idle, m)
+		}
+	}
+	return idle
+}
