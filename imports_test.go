@@ -442,7 +442,7 @@ func TestPackages_AreDocumented(t *testing.T) {
 
 // limits: what one reader takes in at a time. Tests and generated files are not held
 // to them: nobody reads the stubs of bridge/internal/tfplugin, which protoc makes of
-// Terraform's published .proto files. The bridge, a module of its own, is.
+// Terraform's published .proto files. The bridge and kube, modules of their own, are.
 const (
 	packageLines   = 2500
 	fileLines      = 350
@@ -582,16 +582,18 @@ func product(t *testing.T) (list []gosource.File) {
 	return list
 }
 
-// limited returns the files that are held to the limits: those of the bridge too.
+// limited returns the files that are held to the limits: those of the bridge and of kube too.
 func limited(t *testing.T) []gosource.File {
 	list := product(t)
-	bridge, err := readBridge()
-	if err != nil || len(bridge) < 10 {
-		t.Fatalf("only %d files of the bridge were found: %v", len(bridge), err)
-	}
-	for _, s := range bridge {
-		if s.Path, s.Dir = "bridge/"+s.Path, "bridge/"+s.Dir; !s.IsTest() && !ast.IsGenerated(s.Syntax) {
-			list = append(list, s)
+	for module, read := range readModules {
+		files, err := read()
+		if err != nil || len(files) < 10 {
+			t.Fatalf("only %d files of %s were found: %v", len(files), module, err)
+		}
+		for _, s := range files {
+			if s.Path, s.Dir = module+"/"+s.Path, module+"/"+s.Dir; !s.IsTest() && !ast.IsGenerated(s.Syntax) {
+				list = append(list, s)
+			}
 		}
 	}
 	return list
@@ -609,8 +611,11 @@ func sources(t *testing.T) []gosource.File {
 
 // read is done once for all tests of this file.
 var (
-	read       = sync.OnceValues(func() ([]gosource.File, error) { return gosource.Read(".") })
-	readBridge = sync.OnceValues(func() ([]gosource.File, error) { return gosource.Read("bridge") })
+	read        = sync.OnceValues(func() ([]gosource.File, error) { return gosource.Read(".") })
+	readModules = map[string]func() ([]gosource.File, error){
+		"bridge": sync.OnceValues(func() ([]gosource.File, error) { return gosource.Read("bridge") }),
+		"kube":   sync.OnceValues(func() ([]gosource.File, error) { return gosource.Read("kube") }),
+	}
 )
 
 // tooLarge are the types, packages and wrappers above their limits, with their sizes of

@@ -191,6 +191,7 @@ var programs = []program{
 	{"deployster-shim", ".", "./containerd/shim/deployster-shim"},
 	{"deployster-agent", ".", "./containerd/agent/deployster-agent"},
 	{"deployster-terraform", "bridge", "."},
+	{"deployster-kube", "kube", "."},
 }
 
 // images are the programs of the images that come with deployster.
@@ -201,7 +202,7 @@ func (r *release) binary(arch, name string) string { return filepath.Join(r.work
 // build builds all programs for an architecture.
 func (r *release) build(arch string) error {
 	const variables = "deployster/internal/cli/standalone."
-	flags := fmt.Sprintf("-s -w -buildid= -X %[1]sVersion=%[2]s -X %[1]sCommit=%[3]s -X %[1]sDate=%[4]s", variables, r.version, r.commit,
+	flags := fmt.Sprintf("-s -w -buildid= -X %[1]sVersion=%[2]s -X %[1]sCommit=%[3]s -X %[1]sDate=%[4]s -X main.version=%[2]s", variables, r.version, r.commit,
 		r.date.Format(time.RFC3339))
 	for _, p := range slices.Concat(programs, images) {
 		c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", r.binary(arch, p.name), p.path)

@@ -60,7 +60,8 @@ func Config(c runner.Cluster) (*rest.Config, error) {
 	if c.Kubeconfig != "" {
 		rules.ExplicitPath = home(c.Kubeconfig)
 	}
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: c.Context}).ClientConfig()
+	overrides := &clientcmd.ConfigOverrides{CurrentContext: c.Context}
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).ClientConfig()
 	if err != nil {
 		return nil, fmt.Errorf("the kubeconfig cannot be used: %w", err)
 	}
@@ -184,9 +185,9 @@ func (c *Client) HasPolicy(ctx context.Context, name string) (bool, error) {
 func (c *Client) May(ctx context.Context, r authorization.ResourceAttributes) (bool, string, error) {
 	r.Namespace = c.Namespace
 	out := &authorization.SelfSubjectAccessReview{}
+	asked := &authorization.SelfSubjectAccessReview{Spec: authorization.SelfSubjectAccessReviewSpec{ResourceAttributes: &r}}
 	err := c.again(ctx, func(ctx context.Context) error {
-		return c.authorization.Post().Resource("selfsubjectaccessreviews").
-			Body(&authorization.SelfSubjectAccessReview{Spec: authorization.SelfSubjectAccessReviewSpec{ResourceAttributes: &r}}).Do(ctx).Into(out)
+		return c.authorization.Post().Resource("selfsubjectaccessreviews").Body(asked).Do(ctx).Into(out)
 	})
 	return out.Status.Allowed, out.Status.Reason, err
 }

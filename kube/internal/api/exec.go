@@ -20,8 +20,8 @@ import (
 // program's stderr becomes part of the error with which the stream ends. Closing the stream ends
 // the connection. It uses a WebSocket, and SPDY where the server or a proxy refuses the WebSocket.
 func (c *Client) Exec(ctx context.Context, pod, container string, command ...string) (io.ReadWriteCloser, error) {
-	url := c.core.Post().Namespace(c.Namespace).Resource("pods").Name(pod).SubResource("exec").
-		VersionedParams(&core.PodExecOptions{Container: container, Command: command, Stdin: true, Stdout: true, Stderr: true}, c.params).URL()
+	o := &core.PodExecOptions{Container: container, Command: command, Stdin: true, Stdout: true, Stderr: true}
+	url := c.core.Post().Namespace(c.Namespace).Resource("pods").Name(pod).SubResource("exec").VersionedParams(o, c.params).URL()
 	socket, err := remotecommand.NewWebSocketExecutor(c.config, http.MethodGet, url.String())
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ const (
 // exec connects the agent of a Pod.
 func (s *Server) exec(w http.ResponseWriter, r *http.Request, q Request) {
 	s.mu.Lock()
-	p, refuse := s.pods[q.Name], s.sockets
+	p, refuse := s.pods[q.Name], s.b.NoWebSocket
 	var at *Running
 	if p != nil {
 		at = s.running[string(p.UID)]
@@ -77,7 +77,8 @@ func overWebSocket(w http.ResponseWriter, r *http.Request, at *Running, agent Ag
 	defer at.track(conn.Close)()
 	go s.receive(in)
 	s.send(channelError, status(agent.Talk(s)))
-	_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Time{}) // it may be gone
+	bye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
+	_ = conn.WriteControl(websocket.CloseMessage, bye, time.Time{}) // it may be gone
 	_ = conn.Close()
 }
 

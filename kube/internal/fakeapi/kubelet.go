@@ -70,7 +70,8 @@ func (r *Running) Status(do func(*core.Pod)) {
 func (r *Running) Waiting(container, reason, message string) {
 	r.Status(func(p *core.Pod) {
 		p.Spec.NodeName = Node
-		status := core.ContainerStatus{Name: container, State: core.ContainerState{Waiting: &core.ContainerStateWaiting{Reason: reason, Message: message}}}
+		waiting := core.ContainerState{Waiting: &core.ContainerStateWaiting{Reason: reason, Message: message}}
+		status := core.ContainerStatus{Name: container, State: waiting}
 		for _, c := range append(append([]core.Container(nil), p.Spec.InitContainers...), p.Spec.Containers...) {
 			if c.Name == container {
 				status.Image = c.Image
@@ -99,8 +100,10 @@ func (r *Running) Start(a Agent) {
 	r.Status(func(p *core.Pod) {
 		p.Spec.NodeName = Node
 		p.Status.Phase = core.PodRunning
-		p.Status.Conditions = []core.PodCondition{{Type: core.PodScheduled, Status: core.ConditionTrue}, {Type: core.PodReady, Status: core.ConditionTrue}}
-		p.Status.InitContainerStatuses = []core.ContainerStatus{{Name: podspec.Agent, State: core.ContainerState{Terminated: &core.ContainerStateTerminated{}}}}
+		p.Status.Conditions = []core.PodCondition{{Type: core.PodScheduled, Status: core.ConditionTrue},
+			{Type: core.PodReady, Status: core.ConditionTrue}}
+		p.Status.InitContainerStatuses = []core.ContainerStatus{{Name: podspec.Agent,
+			State: core.ContainerState{Terminated: &core.ContainerStateTerminated{}}}}
 		p.Status.ContainerStatuses = []core.ContainerStatus{{Name: podspec.Container, Image: p.Spec.Containers[0].Image,
 			State: core.ContainerState{Running: &core.ContainerStateRunning{StartedAt: meta.Now()}}}}
 	})
@@ -128,8 +131,8 @@ func (r *Running) ended(reason string) {
 		if code != 0 {
 			p.Status.Phase = core.PodFailed
 		}
-		p.Status.ContainerStatuses[0].State = core.ContainerState{Terminated: &core.ContainerStateTerminated{ExitCode: int32(code), Reason: reason,
-			Message: message, FinishedAt: meta.Now()}}
+		p.Status.ContainerStatuses[0].State = core.ContainerState{Terminated: &core.ContainerStateTerminated{
+			ExitCode: int32(code), Reason: reason, Message: message, FinishedAt: meta.Now()}}
 	})
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()

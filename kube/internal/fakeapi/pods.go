@@ -26,16 +26,16 @@ func (s *Server) createPod(body []byte) any {
 	if s.pods[p.Name] != nil {
 		return apierrors.NewAlreadyExists(podResource, p.Name)
 	}
-	if s.admit != nil {
-		if err := s.admit(&p); err != nil {
+	if s.b.Admit != nil {
+		if err := s.b.Admit(&p); err != nil {
 			return err
 		}
 	}
-	for _, quota := range s.quotas {
+	for _, quota := range s.b.Quotas {
 		most := quota.Spec.Hard.Pods().Value()
 		if used := s.living(); most > 0 && used >= most {
-			return apierrors.NewForbidden(podResource, p.Name, fmt.Errorf("exceeded quota: %s, requested: pods=1, used: pods=%d, limited: pods=%d",
-				quota.Name, used, most))
+			return apierrors.NewForbidden(podResource, p.Name, fmt.Errorf("exceeded quota: %s, requested: pods=1, used: pods=%d, "+
+				"limited: pods=%d", quota.Name, used, most))
 		}
 	}
 	s.uids++
@@ -43,9 +43,10 @@ func (s *Server) createPod(body []byte) any {
 	p.Namespace, p.UID, p.CreationTimestamp = Namespace, types.UID("pod-"+strconv.Itoa(s.uids)), meta.Now()
 	p.Status.Phase = core.PodPending
 	s.put("ADDED", &p)
+	s.most = max(s.most, len(s.pods))
 	r := newRunning(s, &p)
 	s.running[string(p.UID)] = r
-	kubelet := s.kubelet
+	kubelet := s.b.Kubelet
 	s.work.Go(func() { kubelet(r) })
 	return s.pods[p.Name]
 }
@@ -208,8 +209,9 @@ func (s *Server) Event(p *core.Pod, reason, message string) {
 	defer s.mu.Unlock()
 	s.version++
 	s.events = append(s.events, core.Event{TypeMeta: meta.TypeMeta{APIVersion: "v1", Kind: "Event"},
-		ObjectMeta: meta.ObjectMeta{Name: fmt.Sprintf("%s.%d", p.Name, s.version), Namespace: Namespace, ResourceVersion: strconv.Itoa(s.version)},
-		Reason:     reason, Message: message, InvolvedObject: core.ObjectReference{Kind: "Pod", Name: p.Name, UID: p.UID}})
+		ObjectMeta: meta.ObjectMeta{Name: fmt.Sprintf("%s.%d", p.Name, s.version), Namespace: Namespace,
+			ResourceVersion: strconv.Itoa(s.version)},
+		Reason: reason, Message: message, InvolvedObject: core.ObjectReference{Kind: "Pod", Name: p.Name, UID: p.UID}})
 	close(s.wake)
 	s.wake = make(chan struct{})
 }
@@ -222,6 +224,13 @@ func (s *Server) Pods() (all []*core.Pod) {
 		all = append(all, p)
 	}
 	return all
+}
+
+// Most returns how many Pods existed at one time.
+func (s *Server) Most() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.most
 }
 
 // Vanish removes a Pod object without an end of its container, as when a node is deleted by hand.

@@ -40,29 +40,23 @@ type Fault struct {
 	Delay time.Duration // before it is carried out
 }
 
-// Server is the API server. Its fields are set before it is used; Set changes them later.
+// Server is the API server. Set changes how it behaves.
 type Server struct {
 	http *httptest.Server
 
 	mu      sync.Mutex
 	version int // the latest resourceVersion
 	uids    int
-	ns      core.Namespace
+	most    int // Pods at one time
 	pods    map[string]*core.Pod
 	leases  map[string]*coordination.Lease
 	events  []core.Event
-	quotas  []core.ResourceQuota
-	policy  bool
 	history []change
 	oldest  int // versions below it are compacted
 	wake    chan struct{}
-	fault   func(Request) Fault
-	admit   func(*core.Pod) error
-	allow   func(authorization.ResourceAttributes) bool
-	kubelet func(*Running)
+	b       Behaviour
 	running map[string]*Running // by UID
 	seen    []string            // what was sent: lines of requests and their bodies
-	sockets bool                // exec by WebSocket is refused
 	done    chan struct{}
 	work    sync.WaitGroup // of the kubelet
 }
@@ -77,8 +71,7 @@ type change struct {
 // New returns a running Server. The caller must close it. kubelet is called for each new Pod in a goroutine of its own.
 func New(kubelet func(*Running)) *Server {
 	s := &Server{version: 1, pods: map[string]*core.Pod{}, leases: map[string]*coordination.Lease{}, wake: make(chan struct{}),
-		kubelet: kubelet, running: map[string]*Running{}, done: make(chan struct{})}
-	s.ns = core.Namespace{ObjectMeta: meta.ObjectMeta{Name: Namespace, UID: "ns-1", Labels: map[string]string{}}}
+		b: Behaviour{Kubelet: kubelet, Labels: map[string]string{}, UID: "ns-1"}, running: map[string]*Running{}, done: make(chan struct{})}
 	s.http = httptest.NewServer(s)
 	return s
 }
@@ -110,12 +103,7 @@ func (s *Server) Close() {
 func (s *Server) Set(do func(*Behaviour)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := Behaviour{Fault: s.fault, Admit: s.admit, Allow: s.allow, Quotas: s.quotas, Labels: s.ns.Labels, Policy: s.policy, NoWebSocket: s.sockets,
-		Kubelet: s.kubelet, UID: string(s.ns.UID)}
-	do(&b)
-	s.fault, s.admit, s.allow, s.quotas, s.ns.Labels, s.policy, s.sockets, s.kubelet = b.Fault, b.Admit, b.Allow, b.Quotas, b.Labels, b.Policy,
-		b.NoWebSocket, b.Kubelet
-	s.ns.UID = types.UID(b.UID)
+	do(&s.b)
 }
 
 // Behaviour is what Set changes.
@@ -160,7 +148,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	line := q.Verb + " " + q.Resource + " " + q.Name + " " + r.URL.RawQuery + " " + strings.ReplaceAll(string(q.Body), "\n", " ")
 	s.seen = append(s.seen, line)
-	fault := s.fault
+	fault := s.b.Fault
 	s.mu.Unlock()
 	f := Fault{}
 	if fault != nil {
@@ -242,20 +230,20 @@ func (s *Server) answer(q Request, r *http.Request) any {
 	case "get version":
 		return map[string]string{"major": "1", "minor": "37", "gitVersion": "v1.37.2"}
 	case "get namespaces":
-		return &s.ns
+		return &core.Namespace{ObjectMeta: meta.ObjectMeta{Name: Namespace, UID: types.UID(s.b.UID), Labels: s.b.Labels}}
 	case "create selfsubjectaccessreviews":
 		var review authorization.SelfSubjectAccessReview
 		if err := json.Unmarshal(q.Body, &review); err != nil {
 			return apierrors.NewBadRequest(err.Error())
 		}
-		review.Status.Allowed = s.allow == nil || s.allow(*review.Spec.ResourceAttributes)
+		review.Status.Allowed = s.b.Allow == nil || s.b.Allow(*review.Spec.ResourceAttributes)
 		return &review
 	case "get networkpolicies":
-		if s.policy {
+		if s.b.Policy {
 			return map[string]string{}
 		}
 	case "list resourcequotas":
-		return &core.ResourceQuotaList{Items: s.quotas}
+		return &core.ResourceQuotaList{Items: s.b.Quotas}
 	case "create pods":
 		return s.createPod(q.Body)
 	case "get pods":

@@ -131,7 +131,8 @@ func read(l *coordination.Lease) (record, error) {
 type MissingError struct{ Name string }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("the Lease %s, which records who acts for this state, was removed: nothing more is started. Run the command again", e.Name)
+	return fmt.Sprintf("the Lease %s, which records who acts for this state, was removed: nothing more is started. Run the command again",
+		e.Name)
 }
 
 // holds returns an error if a Lease that was read now is not the one that admitted this client.

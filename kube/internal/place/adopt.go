@@ -27,9 +27,14 @@ func (p *Place) Adopt(ctx context.Context, id string, w runner.Watch) (runner.Ou
 		return p.adoptIn(ctx, id, name, w)
 	}
 	if p.opened(name) {
-		return runner.Outcome{}, &unavailable{fmt.Sprintf("the Pod %s of the action was removed without a report of its end, so it may still run", name)}
+		return runner.Outcome{}, vanished(name)
 	}
 	return p.search(ctx, id, w)
+}
+
+// vanished returns the error for a Pod object that vanished before the end of its container was seen.
+func vanished(name string) error {
+	return &unavailable{fmt.Sprintf("the Pod %s was removed without a report of its end, so the action may still run", name)}
 }
 
 // opened reports whether a Pod was about to be created, and nobody has recorded its end.
@@ -46,7 +51,7 @@ func (p *Place) adoptIn(ctx context.Context, id, name string, w runner.Watch) (o
 				return true, nil
 			}
 			if s.Gone {
-				return false, &unavailable{fmt.Sprintf("the Pod %s of the action was removed without a report of its end, so it may still run", name)}
+				return false, vanished(name)
 			}
 			running = end.Begun
 			return running, nil
@@ -132,7 +137,7 @@ func (p *Place) groups(ctx context.Context, do func(*core.Pod) (done bool, err e
 	}
 	for _, name := range p.fence.Opened() {
 		if strings.HasPrefix(name, groupPrefix) && !there[name] {
-			return &unavailable{fmt.Sprintf("the Pod %s was removed without a report of its end, so the action may still run", name)}
+			return vanished(name)
 		}
 	}
 	return nil
@@ -147,7 +152,7 @@ func (p *Place) Running(ctx context.Context, id string) (runs bool, err error) {
 	}
 	if seen.Pod == nil {
 		if p.opened(name) {
-			return false, &unavailable{fmt.Sprintf("the Pod %s of the action was removed without a report of its end, so it may still run", name)}
+			return false, vanished(name)
 		}
 		err := p.groups(ctx, func(pod *core.Pod) (bool, error) {
 			if end := podstatus.EndOf(pod); end.Over || !end.Begun {
@@ -164,7 +169,7 @@ func (p *Place) Running(ctx context.Context, id string) (runs bool, err error) {
 		return false, nil
 	}
 	if seen.Gone {
-		return false, &unavailable{fmt.Sprintf("the Pod %s was removed without a report of its end", name)}
+		return false, vanished(name)
 	}
 	if runs, err = p.agents.AdopterFor(hostOf(name)).Running(ctx, id); err != nil {
 		return false, &unavailable{cause(err)}
@@ -220,8 +225,8 @@ func (p *Place) discardInGroups(ctx context.Context, id string) error {
 		}
 		return false, nil
 	})
-	var vanished *unavailable
-	if errors.As(err, &vanished) {
+	var gone *unavailable
+	if errors.As(err, &gone) {
 		err = nil // its traces are gone with it
 	}
 	return errors.Join(slices.Concat(errs, []error{err})...)

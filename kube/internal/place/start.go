@@ -133,7 +133,7 @@ func (p *Place) take(ctx context.Context, s runner.Spec) (*pool.Member, pool.Use
 		case refused.IsZero():
 			refused = time.Now()
 		case time.Since(refused) > podspec.StartTimeout(p.o.Cluster):
-			return nil, use, &podstatus.StartError{Text: fmt.Sprintf("no Pod could be started: %s (%s)", quota.why, podspec.StartTimeout(p.o.Cluster))}
+			return nil, use, late(quota.why, podspec.StartTimeout(p.o.Cluster))
 		}
 		waits.say(quota.why)
 		if p.pool.Used() > 0 {
@@ -255,9 +255,14 @@ func (p *Place) running(ctx context.Context, m *pool.Member, o podspec.Order) er
 		return runs, err
 	})
 	if within.Err() != nil && ctx.Err() == nil {
-		return &podstatus.StartError{Text: fmt.Sprintf("no Pod could be started: %s (%s)", cmp.Or(last, "nothing was heard of it"), limit)}
+		return late(cmp.Or(last, "nothing was heard of it"), limit)
 	}
 	return err
+}
+
+// late returns the error for a Pod that did not run in time.
+func late(why string, limit time.Duration) error {
+	return &podstatus.StartError{Text: fmt.Sprintf("no Pod could be started: %s (%s)", why, limit)}
 }
 
 // undoLimit is how long the deletion of a Pod may take in which nothing was begun.
@@ -288,7 +293,12 @@ func (p *Place) flush(ctx context.Context) {
 }
 
 // remove deletes the Pod of a member in which nothing runs.
-func (p *Place) remove(m *pool.Member) { go p.undo(m.Name, "") }
+func (p *Place) remove(m *pool.Member) {
+	go func() {
+		p.undo(m.Name, "")
+		p.pool.Free()
+	}()
+}
 
 // forget drops what is known of a Pod that was deleted after everything in it was recorded.
 func (p *Place) forget(name string) {

@@ -140,8 +140,8 @@ func (o Order) Pod(annotationTry string) (*core.Pod, error) {
 		spec.ImagePullSecrets = append(spec.ImagePullSecrets, core.LocalObjectReference{Name: name})
 	}
 	for _, t := range o.Cluster.Tolerations {
-		spec.Tolerations = append(spec.Tolerations, core.Toleration{Key: t.Key, Operator: core.TolerationOperator(t.Operator), Value: t.Value,
-			Effect: core.TaintEffect(t.Effect), TolerationSeconds: t.Seconds})
+		spec.Tolerations = append(spec.Tolerations, core.Toleration{Key: t.Key, Operator: core.TolerationOperator(t.Operator),
+			Value: t.Value, Effect: core.TaintEffect(t.Effect), TolerationSeconds: t.Seconds})
 	}
 	return &core.Pod{TypeMeta: meta.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: o.meta(annotationTry), Spec: spec}, nil
 }

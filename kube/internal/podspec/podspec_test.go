@@ -21,8 +21,9 @@ var digest = "sha256:" + strings.Repeat("1", 64)
 // order returns an order whose settings are the defaults.
 func order() Order {
 	return Order{Cluster: runner.Cluster{Namespace: "jobs", Agent: "registry.example/deployster-pod@sha256:" + strings.Repeat("a", 64)},
-		Image: imagestore.Shipment{Name: "registry.example/acme/db:2", Digest: digest, Platforms: []string{"linux/amd64", "linux/arm64/v8"}},
-		Name:  "d-1", For: "main/create", Lineage: "abc", Run: "def", Epoch: 412, Acts: true}
+		Image: imagestore.Shipment{Name: "registry.example/acme/db:2", Digest: digest,
+			Platforms: []string{"linux/amd64", "linux/arm64/v8"}},
+		Name: "d-1", For: "main/create", Lineage: "abc", Run: "def", Epoch: 412, Acts: true}
 }
 
 // made returns the Pod of an order, after a strict decoder has read it.
@@ -99,7 +100,9 @@ func TestPod_HasLimitsForEachContainer(t *testing.T) {
 }
 
 func TestPod_RunsWhereTheImageDoes(t *testing.T) {
-	for platforms, want := range map[string]string{"linux/amd64": "amd64", "linux/arm64/v8,linux/amd64,windows/amd64": "amd64 arm64", "": "amd64 arm64"} {
+	for platforms, want := range map[string]string{
+		"linux/amd64": "amd64", "linux/arm64/v8,linux/amd64,windows/amd64": "amd64 arm64", "": "amd64 arm64",
+	} {
 		o := order()
 		o.Image.Platforms = strings.FieldsFunc(platforms, func(r rune) bool { return r == ',' })
 		terms := made(t, o).Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
@@ -125,7 +128,8 @@ func TestImage_IsRewritten(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
-	if _, err := Image(runner.Cluster{}, imagestore.Shipment{Name: digest, Digest: digest}); err == nil || !strings.Contains(err.Error(), "only on this machine") {
+	_, err := Image(runner.Cluster{}, imagestore.Shipment{Name: digest, Digest: digest})
+	if err == nil || !strings.Contains(err.Error(), "only on this machine") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -170,10 +174,12 @@ func TestCompare_RefusesWeakerPods(t *testing.T) {
 		"the container agent has the image evil": func(p *core.Pod) { p.Spec.InitContainers[0].Image = "evil" },
 		"runs another command":                   func(p *core.Pod) { p.Spec.Containers[0].Command = []string{"sh"} },
 		"is the path /etc of the node": func(p *core.Pod) {
-			p.Spec.Volumes = append(p.Spec.Volumes, core.Volume{Name: "v", VolumeSource: core.VolumeSource{HostPath: &core.HostPathVolumeSource{Path: "/etc"}}})
+			path := core.VolumeSource{HostPath: &core.HostPathVolumeSource{Path: "/etc"}}
+			p.Spec.Volumes = append(p.Spec.Volumes, core.Volume{Name: "v", VolumeSource: path})
 		},
 		"the container mesh is privileged": func(p *core.Pod) {
-			p.Spec.Containers = append(p.Spec.Containers, core.Container{Name: "mesh", SecurityContext: &core.SecurityContext{Privileged: &yes}})
+			mesh := core.Container{Name: "mesh", SecurityContext: &core.SecurityContext{Privileged: &yes}}
+			p.Spec.Containers = append(p.Spec.Containers, mesh)
 		},
 		"its restartPolicy is Always": func(p *core.Pod) { p.Spec.RestartPolicy = core.RestartPolicyAlways },
 		"has another user":            func(p *core.Pod) { p.Spec.Containers[0].SecurityContext.RunAsUser = nil },

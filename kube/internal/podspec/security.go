@@ -16,8 +16,8 @@ const agentUser = 65532
 // agentSecurity returns what the init container may do.
 func agentSecurity() *core.SecurityContext {
 	no, yes, user := false, true, int64(agentUser)
-	return &core.SecurityContext{AllowPrivilegeEscalation: &no, RunAsNonRoot: &yes, RunAsUser: &user, RunAsGroup: &user, ReadOnlyRootFilesystem: &yes,
-		Capabilities: &core.Capabilities{Drop: []core.Capability{runner.AllCapabilities}}}
+	return &core.SecurityContext{AllowPrivilegeEscalation: &no, RunAsNonRoot: &yes, RunAsUser: &user, RunAsGroup: &user,
+		ReadOnlyRootFilesystem: &yes, Capabilities: &core.Capabilities{Drop: []core.Capability{runner.AllCapabilities}}}
 }
 
 // security returns what the container of a type may do, and what holds for the whole Pod. No

@@ -124,8 +124,8 @@ func disrupted(p *core.Pod) string {
 // Silent returns which node no longer answers for a Pod, and since when; "" = it answers.
 func Silent(p *core.Pod) string {
 	for _, c := range p.Status.Conditions {
-		if c.Type == core.PodReady && c.Status != core.ConditionTrue && stateOf(p.Status.ContainerStatuses, podspec.Container).Running != nil &&
-			p.Spec.NodeName != "" {
+		runs := stateOf(p.Status.ContainerStatuses, podspec.Container).Running != nil
+		if runs && c.Type == core.PodReady && c.Status != core.ConditionTrue && p.Spec.NodeName != "" {
 			return fmt.Sprintf("%s has not responded since %s", p.Spec.NodeName, c.LastTransitionTime.Format("15:04"))
 		}
 	}

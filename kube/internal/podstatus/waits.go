@@ -65,7 +65,8 @@ func (s *Start) Waits(p *core.Pod, events []core.Event, now time.Time) (runs boo
 			continue
 		}
 		if t := c.State.Terminated; c.Name == podspec.Agent && t != nil && t.ExitCode != 0 {
-			return false, "", &StartError{fmt.Sprintf("no Pod could be started: its agent could not be copied (exit code %d) %s", t.ExitCode, t.Message)}
+			return false, "", &StartError{strings.TrimSpace(fmt.Sprintf("no Pod could be started: its agent could not be copied "+
+				"(exit code %d) %s", t.ExitCode, t.Message))}
 		}
 		if c.State.Waiting == nil {
 			continue

@@ -67,12 +67,13 @@ func (m *Member) Begin(err error) {
 
 // Pool is the Pods of one command. It is safe for concurrent use.
 type Pool struct {
-	remove func(*Member) // removes a Pod; it must not block
+	remove func(*Member) // removes a Pod without blocking, and calls Free
 
 	mu      sync.Mutex
 	most    int // Pods at one time
 	limit   int // Pods at one time, as a quota allows
-	used    int
+	used    int // Pods that exist, or are about to
+	leaving int // Pods that are being removed
 	members []*Member
 	queue   []*waiter
 }
@@ -87,7 +88,7 @@ type waiter struct {
 	fresh bool // the Pod that it got must be made
 }
 
-// New returns a Pool of at most so many Pods.
+// New returns a Pool of at most so many Pods. remove removes a Pod without blocking, and calls Free when it is removed.
 func New(most int, remove func(*Member)) *Pool {
 	return &Pool{remove: remove, most: most, limit: most}
 }
@@ -162,7 +163,11 @@ func (p *Pool) grant(w *waiter) *Member {
 			return m
 		}
 	}
-	if w.use != Own && !first && time.Since(w.since) < Further || p.used >= p.limit && !p.makeRoom(w.group) {
+	if w.use != Own && !first && time.Since(w.since) < Further {
+		return nil
+	}
+	if p.used >= p.limit {
+		p.makeRoom(w.group)
 		return nil
 	}
 	m := &Member{Name: w.name, group: w.group, started: make(chan struct{}), dead: w.use == Own}
@@ -192,18 +197,40 @@ func (m *Member) enter(u Use) {
 	}
 }
 
-// makeRoom removes an idle Pod of another group.
-func (p *Pool) makeRoom(group string) bool {
+// makeRoom removes an idle Pod of another group, if none is being removed.
+func (p *Pool) makeRoom(group string) {
+	if p.leaving > 0 {
+		return
+	}
 	i := slices.IndexFunc(p.members, func(m *Member) bool {
 		return m.requests == 0 && !m.process && !m.dead && m.group != group
 	})
-	if i < 0 {
-		return false
+	if i >= 0 {
+		p.leave(p.members[i])
 	}
-	m := p.members[i]
-	p.drop(m)
-	p.remove(m)
-	return true
+}
+
+// leave removes a Pod.
+func (p *Pool) leave(m *Member) {
+	if p.drop(m) {
+		p.leaving++
+		p.remove(m)
+	}
+}
+
+// Free notes that a Pod was removed.
+func (p *Pool) Free() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.leaving--
+	p.free()
+}
+
+// free notes that there is a Pod less.
+func (p *Pool) free() {
+	p.used--
+	p.limit = min(p.most, p.limit+1)
+	p.dispatch()
 }
 
 // Leave ends the use of a Pod. A Pod that gets no further invocations is removed after its last one.
@@ -215,8 +242,8 @@ func (p *Pool) Leave(m *Member, u Use) {
 	} else {
 		m.requests--
 	}
-	if m.dead && m.requests == 0 && !m.process && p.drop(m) {
-		p.remove(m)
+	if m.dead && m.requests == 0 && !m.process {
+		p.leave(m)
 	}
 	p.dispatch()
 }
@@ -232,15 +259,18 @@ func (p *Pool) End(m *Member) {
 func (p *Pool) Drop(m *Member) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.drop(m)
-	p.dispatch()
+	if p.drop(m) {
+		p.free()
+	}
 }
 
 // Refused forgets a Pod for which a quota had no room. Until one ends, no more are made than there are.
 func (p *Pool) Refused(m *Member) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.drop(m)
+	if p.drop(m) {
+		p.used--
+	}
 	p.limit = max(p.used, 1)
 	p.dispatch()
 }
@@ -260,8 +290,6 @@ func (p *Pool) drop(m *Member) bool {
 	}
 	p.members = slices.Delete(p.members, i, i+1)
 	m.dead = true
-	p.used--
-	p.limit = min(p.most, p.limit+1)
 	return true
 }
 
