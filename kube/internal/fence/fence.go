@@ -119,6 +119,16 @@ func (f *Fence) put(ctx context.Context, before *coordination.Lease, r record) (
 	return f.api.UpdateLease(ctx, next)
 }
 
+// OpenIn returns the Pods that a Lease names as open; there are none if it does not exist.
+func OpenIn(ctx context.Context, c *api.Client, name string) ([]string, error) {
+	lease, err := c.GetLease(ctx, name)
+	if err != nil || lease == nil {
+		return nil, err
+	}
+	r, err := read(lease)
+	return r.Open, err
+}
+
 func read(l *coordination.Lease) (record, error) {
 	var r record
 	if err := json.Unmarshal([]byte(l.Annotations[annotation]), &r); err != nil {

@@ -2,7 +2,6 @@ package place
 
 import (
 	"context"
-	"sync"
 	"time"
 )
 
@@ -13,13 +12,10 @@ const closing = 20 * time.Second
 func (p *Place) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closing)
 	defer cancel()
-	var all sync.WaitGroup
-	if p.pods != nil {
-		for _, m := range p.pool.Idle() {
-			all.Go(func() { p.undo(m.Name, "") })
-		}
+	for _, m := range p.pool.Idle() {
+		p.removing.Go(func() { p.undo(m.Name, "") })
 	}
-	all.Wait()
+	p.removing.Wait()
 	var err error
 	if p.fence != nil {
 		err = p.fence.Close(ctx)

@@ -49,12 +49,12 @@ func (p *Place) Enter(ctx context.Context, h remote.Hello) (remote.Welcome, erro
 		p.lineage = hash(h.Lineage)
 		selector = podspec.LabelLineage + "=" + p.lineage
 	}
-	p.pods = pods.New(p.o.API, selector, p.o.Timing.Pods)
+	p.pods = pods.New(p.o.API, selector, isOwn, p.o.Timing.Pods)
 	if h.Epoch != 0 {
 		if h.Lineage == "" {
 			return remote.Welcome{}, fmt.Errorf("the client's state has no lineage")
 		}
-		if p.fence, err = fence.Enter(ctx, p.o.API, "deployster-"+p.lineage, h); err != nil {
+		if p.fence, err = fence.Enter(ctx, p.o.API, leaseOf(p.lineage), h); err != nil {
 			return remote.Welcome{}, err
 		}
 		if err := p.takeOver(ctx); err != nil {
@@ -80,7 +80,9 @@ func (p *Place) takeOver(ctx context.Context) error {
 	for i := range list.Items {
 		pod := &list.Items[i]
 		p.pods.Put(pod)
-		if epoch, _ := strconv.ParseInt(pod.Annotations[podspec.AnnotationEpoch], 10, 64); epoch == 0 || podstatus.EndOf(pod).Over {
+		epoch, _ := strconv.ParseInt(pod.Annotations[podspec.AnnotationEpoch], 10, 64)
+		end := podstatus.EndOf(pod)
+		if epoch == 0 || end.Over && !end.Idle() { // the outcome of an action may be in the status of a Pod that has ended
 			continue
 		}
 		all.Go(func() {
@@ -101,7 +103,12 @@ func (p *Place) takeOver(ctx context.Context) error {
 
 // takeOverPod notifies the agent of a Pod of the client, or deletes the Pod if it cannot be reached.
 func (p *Place) takeOverPod(ctx context.Context, pod *core.Pod) error {
-	if podstatus.EndOf(pod).Begun {
+	end := podstatus.EndOf(pod)
+	if end.Idle() {
+		p.undo(pod.Name, string(pod.UID))
+		return nil
+	}
+	if end.Begun {
 		within, cancel := context.WithTimeout(ctx, p.o.Timing.Patience/12)
 		_, err := p.agents.Welcome(within, at(pod.Name))
 		cancel()

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -59,6 +60,8 @@ type Place struct {
 	pods    *pods.Pods
 	agents  *router.Places // each Pod is one of its hosts
 	pool    *pool.Pool
+
+	removing sync.WaitGroup // deletions of Pods in which nothing runs any more
 
 	mu     sync.Mutex
 	images map[string]imagestore.Shipment // by digest
@@ -152,11 +155,19 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// leaseOf returns the name of the Lease of a state, from the value of its label.
+func leaseOf(lineage string) string { return "deployster-" + lineage }
+
 // The first letters of the names of Pods: of one invocation, and of a group.
 const (
 	ownPrefix   = "d-"
 	groupPrefix = "g-"
 )
+
+// isOwn reports whether a Pod may be one of deployster's, by its name.
+func isOwn(name string) bool {
+	return strings.HasPrefix(name, ownPrefix) || strings.HasPrefix(name, groupPrefix)
+}
 
 // actionPod returns the name of the Pod of an action.
 func (p *Place) actionPod(id string) string { return ownPrefix + hash(p.hello.Lineage+" "+id) }

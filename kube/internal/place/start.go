@@ -294,10 +294,10 @@ func (p *Place) flush(ctx context.Context) {
 
 // remove deletes the Pod of a member in which nothing runs.
 func (p *Place) remove(m *pool.Member) {
-	go func() {
+	p.removing.Go(func() {
 		p.undo(m.Name, "")
 		p.pool.Free()
-	}()
+	})
 }
 
 // forget drops what is known of a Pod that was deleted after everything in it was recorded.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,6 +24,9 @@ func DefaultTiming() Timing {
 	return Timing{Watch: 5 * time.Minute, Read: 15 * time.Second, Pause: time.Second}
 }
 
+// mostSeen is how many Pods are followed that only events name.
+const mostSeen = 10_000
+
 // keptEvents is how many events are kept of each Pod.
 const keptEvents = 10
 
@@ -37,6 +41,7 @@ type Seen struct {
 type Pods struct {
 	api      *api.Client
 	selector string
+	own      func(name string) bool // reports whether a name may be that of such a Pod
 	timing   Timing
 
 	mu      sync.Mutex
@@ -45,9 +50,10 @@ type Pods struct {
 	changed chan struct{}    // closed at the next change
 }
 
-// New returns the Pods that a selector of labels matches. Follow keeps them up to date.
-func New(c *api.Client, selector string, t Timing) *Pods {
-	return &Pods{api: c, selector: selector, timing: t, seen: map[string]*Seen{}, puts: map[string]bool{}, changed: make(chan struct{})}
+// New returns the Pods that a selector of labels matches, and whose names own accepts. Follow keeps them up to date.
+func New(c *api.Client, selector string, own func(name string) bool, t Timing) *Pods {
+	return &Pods{api: c, selector: selector, own: own, timing: t, seen: map[string]*Seen{}, puts: map[string]bool{},
+		changed: make(chan struct{})}
 }
 
 // Get returns what is known of a Pod, and a channel that is closed at the next change of any Pod.
@@ -88,7 +94,7 @@ func (p *Pods) Read(ctx context.Context, name string) (Seen, error) {
 	case pod != nil:
 		p.puts[name] = true
 		p.put(pod, false)
-	case s != nil:
+	case s != nil && s.Pod != nil:
 		p.put(s.Pod, true)
 	default:
 		return Seen{Gone: true}, nil
@@ -99,9 +105,11 @@ func (p *Pods) Read(ctx context.Context, name string) (Seen, error) {
 // put notes a Pod. What is older than what was seen is ignored.
 func (p *Pods) put(pod *core.Pod, gone bool) {
 	s := p.seen[pod.Name]
-	if s == nil || s.Pod.UID != pod.UID {
+	switch {
+	case s == nil, s.Pod != nil && s.Pod.UID != pod.UID:
 		s = &Seen{}
-		p.seen[pod.Name] = s
+	case s.Pod == nil: // events came first
+		s = &Seen{Events: slices.DeleteFunc(s.Events, func(e core.Event) bool { return e.InvolvedObject.UID != pod.UID })}
 	}
 	if s.Gone || s.Pod != nil && older(pod.ResourceVersion, s.Pod.ResourceVersion) && !gone {
 		return
@@ -191,7 +199,7 @@ func (p *Pods) list(items []core.Pod) {
 		p.put(&items[i], false)
 	}
 	for name, s := range p.seen {
-		if !there[name] && !p.puts[name] {
+		if s.Pod != nil && !there[name] && !p.puts[name] {
 			p.put(s.Pod, true)
 		}
 	}
@@ -216,12 +224,15 @@ func (p *Pods) followEvents(ctx context.Context) {
 	}
 }
 
-// event notes an event about a Pod that was seen.
+// event notes an event about a Pod, which may be seen only later.
 func (p *Pods) event(e *core.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.seen[e.InvolvedObject.Name]
-	if s == nil || s.Gone || s.Pod.UID != e.InvolvedObject.UID {
+	switch {
+	case s == nil && p.own(e.InvolvedObject.Name) && len(p.seen) < mostSeen:
+		s = &Seen{}
+	case s == nil, s.Gone, s.Pod != nil && s.Pod.UID != e.InvolvedObject.UID:
 		return
 	}
 	events := append(append([]core.Event(nil), s.Events...), *e)

@@ -72,6 +72,11 @@ func (e End) Fate(id string) (out runner.Outcome, known bool) {
 	return runner.Outcome{Fate: runner.Unknown, Why: "the Pod " + e.Why}, true
 }
 
+// Idle reports whether the Pod has ended and nothing that ran in it was an action.
+func (e End) Idle() bool {
+	return e.Over && (!e.Begun || e.read && strings.TrimSpace(e.terminal) == "")
+}
+
 // Names reports whether the termination message names an action.
 func (e End) Names(id string) bool {
 	for line := range strings.Lines(e.terminal) {
