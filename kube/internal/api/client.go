@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -78,20 +79,25 @@ func home(path string) string {
 	return path
 }
 
+// known returns the objects that a Client knows.
+var known = sync.OnceValues(func() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	return scheme, errors.Join(core.AddToScheme(scheme), coordination.AddToScheme(scheme), authorization.AddToScheme(scheme),
+		networking.AddToScheme(scheme))
+})
+
 // New returns a Client for a namespace.
 func New(config *rest.Config, namespace string) (*Client, error) {
 	klog.SetLogger(logr.Discard()) // what it reports is in errors, too
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{
-		core.AddToScheme, coordination.AddToScheme, authorization.AddToScheme, networking.AddToScheme,
-	} {
-		if err := add(scheme); err != nil {
-			return nil, err
-		}
+	scheme, err := known()
+	if err != nil {
+		return nil, err
 	}
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = queriesPerSecond, burst
-	config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(queriesPerSecond, burst)
+	if config.RateLimiter == nil {
+		config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(queriesPerSecond, burst)
+	}
 	config.UserAgent = "deployster-kube"
 	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	c := &Client{Namespace: namespace, Patience: DefaultPatience, config: config, params: runtime.NewParameterCodec(scheme)}

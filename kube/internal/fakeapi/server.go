@@ -1,12 +1,10 @@
 package fakeapi
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -19,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
 )
 
 // Namespace is the name of the namespace.
@@ -70,14 +69,43 @@ type change struct {
 
 // New returns a running Server. The caller must close it. kubelet is called for each new Pod in a goroutine of its own.
 func New(kubelet func(*Running)) *Server {
-	s := &Server{version: 1, pods: map[string]*core.Pod{}, leases: map[string]*coordination.Lease{}, wake: make(chan struct{}),
-		b: Behaviour{Kubelet: kubelet, Labels: map[string]string{}, UID: "ns-1"}, running: map[string]*Running{}, done: make(chan struct{})}
+	s := Local(kubelet)
 	s.http = httptest.NewServer(s)
 	return s
 }
 
+// Local returns a Server that only clients with its Config reach. It has no exec and no watch.
+func Local(kubelet func(*Running)) *Server {
+	return &Server{version: 1, pods: map[string]*core.Pod{}, leases: map[string]*coordination.Lease{}, wake: make(chan struct{}),
+		b: Behaviour{Kubelet: kubelet, Labels: map[string]string{}, UID: "ns-1"}, running: map[string]*Running{}, done: make(chan struct{})}
+}
+
 // Config returns how to reach the server.
-func (s *Server) Config() *rest.Config { return &rest.Config{Host: s.http.URL} }
+func (s *Server) Config() *rest.Config {
+	if s.http == nil {
+		return &rest.Config{Host: "http://local", Transport: s, RateLimiter: flowcontrol.NewFakeAlwaysRateLimiter()}
+	}
+	return &rest.Config{Host: s.http.URL}
+}
+
+// RoundTrip implements http.RoundTripper.
+func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body == nil {
+		r.Body = http.NoBody
+	}
+	w := &recorder{ResponseRecorder: httptest.NewRecorder()}
+	s.ServeHTTP(w, r)
+	if w.cut {
+		return nil, io.ErrUnexpectedEOF
+	}
+	return w.Result(), nil
+}
+
+// recorder keeps an answer, or that the connection broke.
+type recorder struct {
+	*httptest.ResponseRecorder
+	cut bool
+}
 
 // URL returns the address of the server.
 func (s *Server) URL() string { return s.http.URL }
@@ -94,8 +122,10 @@ func (s *Server) Close() {
 	for _, r := range all {
 		r.Kill("")
 	}
-	s.http.CloseClientConnections()
-	s.http.Close()
+	if s.http != nil {
+		s.http.CloseClientConnections()
+		s.http.Close()
+	}
 	s.work.Wait()
 }
 
@@ -258,84 +288,4 @@ func (s *Server) answer(q Request, r *http.Request) any {
 		return s.lease(q)
 	}
 	return apierrors.NewNotFound(schema.GroupResource{Resource: q.Resource}, q.Name)
-}
-
-// lease carries out a request for a Lease.
-func (s *Server) lease(q Request) any {
-	group := schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
-	var l coordination.Lease
-	if q.Verb != "get" {
-		if err := json.Unmarshal(q.Body, &l); err != nil {
-			return apierrors.NewBadRequest(err.Error())
-		}
-		q.Name = l.Name
-	}
-	there := s.leases[q.Name]
-	switch {
-	case q.Verb == "get" && there != nil:
-		return there
-	case q.Verb == "create" && there != nil:
-		return apierrors.NewAlreadyExists(group, q.Name)
-	case q.Verb == "create":
-		s.uids++
-		l.UID = types.UID("lease-" + strconv.Itoa(s.uids))
-	case there == nil:
-		return apierrors.NewNotFound(group, q.Name)
-	case l.ResourceVersion != "" && l.ResourceVersion != there.ResourceVersion:
-		return apierrors.NewConflict(group, q.Name, nil)
-	case l.UID != there.UID:
-		return apierrors.NewConflict(group, q.Name, nil)
-	}
-	s.version++
-	l.ResourceVersion = strconv.Itoa(s.version)
-	s.leases[q.Name] = &l
-	return &l
-}
-
-// RemoveLeases removes all Leases, as a person may.
-func (s *Server) RemoveLeases() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.leases = map[string]*coordination.Lease{}
-}
-
-// Leases returns the names of all Leases.
-func (s *Server) Leases() (names []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for name := range s.leases {
-		names = append(names, name)
-	}
-	return names
-}
-
-// reply writes an object, or an error as a Status.
-func reply(w http.ResponseWriter, answer any) {
-	code := http.StatusOK
-	if err, is := answer.(error); is {
-		status, known := err.(apierrors.APIStatus)
-		if !known {
-			status = apierrors.NewInternalError(err)
-		}
-		out := status.Status()
-		out.TypeMeta = meta.TypeMeta{APIVersion: "v1", Kind: "Status"}
-		answer, code = out, int(out.Code)
-		if out.Details != nil && out.Details.RetryAfterSeconds > 0 {
-			w.Header().Set("Retry-After", strconv.Itoa(int(out.Details.RetryAfterSeconds)))
-		}
-	}
-	var b bytes.Buffer
-	_ = json.NewEncoder(&b).Encode(answer) // all objects can be encoded
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	_, _ = w.Write(b.Bytes()) // a client that is gone does not matter
-}
-
-// cut breaks the connection.
-func cut(w http.ResponseWriter) {
-	if h, is := w.(http.Hijacker); is {
-		if conn, _, err := h.Hijack(); err == nil {
-			_ = conn.Close()
-		}
-	}
 }

@@ -36,10 +36,18 @@ type record struct {
 	Try    string   `json:"try"`    // identifies the write, for a writer whose answer was lost
 }
 
+// Leases are the Leases of a namespace. *api.Client implements it.
+type Leases interface {
+	GetLease(ctx context.Context, name string) (*coordination.Lease, error)
+	CreateLease(ctx context.Context, l *coordination.Lease) (*coordination.Lease, error)
+	UpdateLease(ctx context.Context, l *coordination.Lease) (*coordination.Lease, error)
+}
+
 // Fence is the place of one client in the record of a state.
 type Fence struct {
-	api  *api.Client
-	name string
+	api      Leases
+	name     string
+	patience time.Duration // how long a write is tried again
 
 	writing sync.Mutex // held while the Lease is written
 
@@ -51,9 +59,10 @@ type Fence struct {
 	written int // the change up to which the Lease has them
 }
 
-// Enter makes the client the one that acts for its state, unless the Lease names a later one.
-func Enter(ctx context.Context, c *api.Client, name string, h remote.Hello) (*Fence, error) {
-	f := &Fence{api: c, name: name}
+// Enter makes the client the one that acts for its state, unless the Lease names a later one. patience is how long each
+// write is tried again.
+func Enter(ctx context.Context, c Leases, name string, h remote.Hello, patience time.Duration) (*Fence, error) {
+	f := &Fence{api: c, name: name, patience: patience}
 	err := f.retry(ctx, func() (bool, error) {
 		lease, err := c.GetLease(ctx, name)
 		if err != nil {
@@ -84,7 +93,7 @@ func Enter(ctx context.Context, c *api.Client, name string, h remote.Hello) (*Fe
 
 // retry calls do until it has succeeded, or an error shows that another try does not help.
 func (f *Fence) retry(ctx context.Context, do func() (bool, error)) error {
-	limit := time.Now().Add(f.api.Patience)
+	limit := time.Now().Add(f.patience)
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		done, err := do()
 		conflict := apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err)
@@ -120,7 +129,7 @@ func (f *Fence) put(ctx context.Context, before *coordination.Lease, r record) (
 }
 
 // OpenIn returns the Pods that a Lease names as open; there are none if it does not exist.
-func OpenIn(ctx context.Context, c *api.Client, name string) ([]string, error) {
+func OpenIn(ctx context.Context, c Leases, name string) ([]string, error) {
 	lease, err := c.GetLease(ctx, name)
 	if err != nil || lease == nil {
 		return nil, err

@@ -54,7 +54,7 @@ func (p *Place) Enter(ctx context.Context, h remote.Hello) (remote.Welcome, erro
 		if h.Lineage == "" {
 			return remote.Welcome{}, fmt.Errorf("the client's state has no lineage")
 		}
-		if p.fence, err = fence.Enter(ctx, p.o.API, leaseOf(p.lineage), h); err != nil {
+		if p.fence, err = fence.Enter(ctx, p.o.API, leaseOf(p.lineage), h, p.o.API.Patience); err != nil {
 			return remote.Welcome{}, err
 		}
 		if err := p.takeOver(ctx); err != nil {
