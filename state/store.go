@@ -203,6 +203,9 @@ func (s *Store) Snapshot() Snapshot { return s.snapshot }
 // Turn returns a number that grows with each holder of a shared state; 0 = the state is in a file.
 func (s *Store) Turn() uint64 { return place.Turn(s.lock) }
 
+// Holds confirms that this command still holds the state: of a shared state it asks the store.
+func (s *Store) Holds() error { return place.Holds(s.lock) }
+
 // Warnings returns warnings about journals on this machine that were skipped.
 func (s *Store) Warnings() diag.Diagnostics { return s.warnings }
 

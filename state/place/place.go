@@ -68,6 +68,14 @@ func Turn(l Lock) uint64 {
 	return 0
 }
 
+// Holds confirms that the holder of a shared state still holds it; a state file is held until Unlock.
+func Holds(l Lock) error {
+	if shared, ok := l.(interface{ Holds() error }); ok {
+		return shared.Holds()
+	}
+	return nil
+}
+
 // Appender is the log that a journal is written to.
 type Appender interface {
 	Reserve(n int64) error

@@ -28,6 +28,12 @@ func (l claimed) Claim() string { return l.claim.ID() }
 // Turn returns a number that grows with each claim of the log.
 func (l claimed) Turn() uint64 { return l.claim.View().Tip.N }
 
+// Holds asks the store whether the claim still holds the log.
+func (l claimed) Holds() error {
+	_, err := l.claim.Append(sharedlog.Entry{Kind: sharedlog.KindAlive})
+	return err
+}
+
 // Unlock releases the log. If it cannot reach the store, the claim expires; on this machine at once.
 func (l claimed) Unlock() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)

@@ -87,7 +87,7 @@ func Open(ctx context.Context, w *workspace.Workspace, o Options) (*Machine, err
 	m := &Machine{Runtime: runtime, Files: &Files{}, options: o, retry: patience,
 		pool: worker.New(worker.Options{Runner: runtime, Launcher: runtime, Max: goruntime.NumCPU(), Keep: true,
 			Private: w.Secrets.Private, Hide: w.Secrets.Hide})}
-	m.Places = m.Connect(remote.Hello{})
+	m.Places = m.Connect(remote.Hello{}, nil)
 	return m, nil
 }
 
@@ -99,13 +99,22 @@ type local struct {
 }
 
 // Connect returns this machine and the hosts as places, without connections to hosts. Hosts are
-// greeted with an identity. It must be closed before the machine is.
-func (m *Machine) Connect(as remote.Hello) *router.Places {
+// greeted with an identity. holds asks whether this command still holds its state; nil = it has none. It must be closed
+// before the machine is.
+func (m *Machine) Connect(as remote.Hello, holds func() error) *router.Places {
 	dial := func(ctx context.Context, h runner.Host) (*remote.Client, error) {
 		if m.options.Dial == nil {
 			return nil, errors.New("this program cannot reach hosts")
 		}
-		return m.options.Dial(ctx, h, as)
+		client, err := m.options.Dial(ctx, h, as)
+		if err != nil || holds == nil || !client.Welcome().Unproven {
+			return client, err
+		}
+		if err := holds(); err != nil {
+			_ = client.Close() // nothing was requested over it
+			return nil, &remote.RefusedError{Reason: "it has no record of who acts for this state, and the state is not held any more: " + err.Error()}
+		}
+		return client, nil
 	}
 	data := ""
 	if files := m.Runtime.Artifacts(); files != "" {

@@ -18,7 +18,7 @@ type there struct {
 // There returns a runtime whose images run on a host, which is greeted with an identity. No other machine may answer there
 // later.
 func (m *Machine) There(ctx context.Context, h runner.Host, as remote.Hello) (Runtime, error) {
-	at := m.Connect(as)
+	at := m.Connect(as, nil)
 	m.others = append(m.others, at)
 	facts, err := at.Reach(ctx, h)
 	if err != nil {

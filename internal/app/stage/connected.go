@@ -129,7 +129,7 @@ func (n *Connected) greetAs(c command.Command, name string) {
 	if as.Turn != 0 {
 		as.Store = n.Place.String()
 	}
-	n.lineage, n.Places = as.Lineage, n.Machine.Connect(as)
+	n.lineage, n.Places = as.Lineage, n.Machine.Connect(as, n.store.Holds)
 	n.close = sync.OnceFunc(n.Places.Close)
 }
 

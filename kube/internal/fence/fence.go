@@ -71,7 +71,7 @@ func Enter(ctx context.Context, c Leases, name string, h remote.Hello, patience 
 		before := record{Unproven: true}
 		if lease != nil {
 			if before, err = read(lease); err != nil {
-				return false, err
+				return true, err
 			}
 		}
 		if f.mine.Try != "" && before.Try == f.mine.Try { // the answer to the write was lost
@@ -79,7 +79,7 @@ func Enter(ctx context.Context, c Leases, name string, h remote.Hello, patience 
 			return true, nil
 		}
 		if err := before.Refuses(h, "this namespace"); err != nil {
-			return false, fmt.Errorf("%w. If it is the newer state that was lost, remove the Lease %s", err, name)
+			return true, fmt.Errorf("%w. If it is the newer state that was lost, remove the Lease %s", err, name)
 		}
 		f.mine = record{Fence: before.Admit(h), Unproven: before.Unproven, Open: before.Open, Holder: rand.Text(), Try: rand.Text()}
 		lease, err = f.put(ctx, lease, f.mine)
@@ -91,7 +91,7 @@ func Enter(ctx context.Context, c Leases, name string, h remote.Hello, patience 
 	return f, err
 }
 
-// retry calls do until it has succeeded, or an error shows that another try does not help.
+// retry calls do until it is done, with or without an error, or an error shows that another try does not help.
 func (f *Fence) retry(ctx context.Context, do func() (bool, error)) error {
 	limit := time.Now().Add(f.patience)
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
@@ -269,7 +269,7 @@ func (f *Fence) write(ctx context.Context) (bool, error) {
 			return false, failed
 		}
 		if failed := f.holds(now); failed != nil {
-			return false, failed
+			return true, failed
 		}
 		f.mu.Lock()
 		f.lease = now

@@ -13,7 +13,6 @@ import (
 
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
-	"deployster/internal/runtime/runner/imagestore"
 	"deployster/internal/runtime/runner/runnertest"
 	"deployster/protocol"
 )
@@ -161,7 +160,7 @@ func (s *session) Acts(context.Context, remote.Hello) error {
 func (s *session) Look(context.Context, []remote.Plug) []remote.Seen { return nil }
 
 // Receive implements remote.Place.
-func (s *session) Receive(context.Context, imagestore.Shipment, imagestore.Contents) error {
+func (s *session) Receive(context.Context, runner.Shipment, runner.Contents) error {
 	return nil
 }
 

@@ -62,7 +62,8 @@ func (p *Place) Enter(ctx context.Context, h remote.Hello) (remote.Welcome, erro
 		}
 	}
 	go p.pods.Follow(p.ctx)
-	return remote.Welcome{Build: p.o.Build, Boot: rand.Text(), Clock: time.Now(),
+	unproven := p.fence != nil && p.fence.Unproven()
+	return remote.Welcome{Build: p.o.Build, Boot: rand.Text(), Clock: time.Now(), Unproven: unproven,
 		Facts:     protocol.HostFacts{Hostname: ns.Name, OS: remote.ClusterOS, OSVersion: version, Machine: string(ns.UID)},
 		Namespace: &remote.Namespace{PodSecurity: ns.Labels[enforce], PodSecurityVersion: ns.Labels[enforceVersion]}}, nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
-	"deployster/internal/runtime/runner/imagestore"
 	"deployster/kube/internal/fence"
 	"deployster/kube/internal/podspec"
 	"deployster/kube/internal/podstatus"
@@ -136,7 +135,7 @@ func (p *Place) startAgent(ctx context.Context) error {
 	if !pinned {
 		return fmt.Errorf("the agent %s has no digest", p.o.Cluster.Agent)
 	}
-	o := podspec.Order{Cluster: p.o.Cluster, Image: imagestore.Shipment{Name: name, Digest: digest}, Name: randomPod(ownPrefix),
+	o := podspec.Order{Cluster: p.o.Cluster, Image: runner.Shipment{Name: name, Digest: digest}, Name: randomPod(ownPrefix),
 		Settings: runner.Settings{Capabilities: runner.Capabilities{Drop: []string{runner.AllCapabilities}}, User: "65532:65532"},
 		For:      "host check", Lineage: p.lineage, Run: p.run}
 	o.Cluster.Registries = nil // the block names the image as nodes pull it

@@ -15,7 +15,6 @@ import (
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/remote/router"
 	"deployster/internal/runtime/runner"
-	"deployster/internal/runtime/runner/imagestore"
 	"deployster/kube/internal/api"
 	"deployster/kube/internal/fence"
 	"deployster/kube/internal/pods"
@@ -64,14 +63,14 @@ type Place struct {
 	removing sync.WaitGroup // deletions of Pods in which nothing runs any more
 
 	mu     sync.Mutex
-	images map[string]imagestore.Shipment // by digest
-	policy bool                           // the NetworkPolicy exists
-	noted  map[string]bool                // what was printed once
+	images map[string]runner.Shipment // by digest
+	policy bool                       // the NetworkPolicy exists
+	noted  map[string]bool            // what was printed once
 }
 
 // New returns a Place.
 func New(o Options) *Place {
-	p := &Place{o: o, images: map[string]imagestore.Shipment{}, noted: map[string]bool{}}
+	p := &Place{o: o, images: map[string]runner.Shipment{}, noted: map[string]bool{}}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.pool = pool.New(podspec.MaxPods(o.Cluster), p.remove)
 	p.agents = router.New(router.Options{Images: images{p}, Dial: p.dial, Patience: o.Timing.Patience})
@@ -92,7 +91,7 @@ func (p *Place) Resolve(_ context.Context, reference string) (runner.Image, erro
 }
 
 // Receive implements remote.Place: nodes pull images from registries.
-func (p *Place) Receive(_ context.Context, s imagestore.Shipment, _ imagestore.Contents) error {
+func (p *Place) Receive(_ context.Context, s runner.Shipment, _ runner.Contents) error {
 	if _, err := podspec.Image(p.o.Cluster, s); err != nil {
 		return err
 	}
@@ -120,7 +119,7 @@ func (p *Place) Look(_ context.Context, plugs []remote.Plug) []remote.Seen {
 	return list
 }
 
-func (p *Place) image(digest string) (imagestore.Shipment, bool) {
+func (p *Place) image(digest string) (runner.Shipment, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s, known := p.images[digest]
@@ -131,12 +130,12 @@ func (p *Place) image(digest string) (imagestore.Shipment, bool) {
 type images struct{ *Place }
 
 // Shipment implements router.Images.
-func (i images) Shipment(ctx context.Context, digest, _ string) (imagestore.Shipment, error) {
+func (i images) Shipment(ctx context.Context, digest, _ string) (runner.Shipment, error) {
 	return i.Named(ctx, digest)
 }
 
 // Named implements router.Images.
-func (i images) Named(_ context.Context, digest string) (imagestore.Shipment, error) {
+func (i images) Named(_ context.Context, digest string) (runner.Shipment, error) {
 	s, known := i.image(digest)
 	if !known {
 		return s, runner.ErrNoImage
@@ -144,7 +143,7 @@ func (i images) Named(_ context.Context, digest string) (imagestore.Shipment, er
 	return s, nil
 }
 
-// ReadContent implements imagestore.Contents.
+// ReadContent implements runner.Contents.
 func (images) ReadContent(context.Context, string, int64, int) ([]byte, error) {
 	return nil, errors.New("an agent has no images of its own")
 }

@@ -13,7 +13,6 @@ import (
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/remote/router"
 	"deployster/internal/runtime/runner"
-	"deployster/internal/runtime/runner/imagestore"
 	"deployster/internal/runtime/runner/runnertest"
 	"deployster/kube/internal/api"
 	"deployster/kube/internal/fakeapi"
@@ -84,10 +83,10 @@ func serve(t *testing.T, p *Place, h remote.Hello) (*remote.Client, error) {
 // local has the images of the client.
 type local struct{ *runnertest.Fake }
 
-func (local) Shipment(_ context.Context, digest, _ string) (imagestore.Shipment, error) {
-	return imagestore.Shipment{Name: "registry.example/acme/probe:1", Digest: digest, Platforms: []string{"linux/amd64"}}, nil
+func (local) Shipment(_ context.Context, digest, _ string) (runner.Shipment, error) {
+	return runner.Shipment{Name: "registry.example/acme/probe:1", Digest: digest, Platforms: []string{"linux/amd64"}}, nil
 }
-func (l local) Named(ctx context.Context, digest string) (imagestore.Shipment, error) {
+func (l local) Named(ctx context.Context, digest string) (runner.Shipment, error) {
 	return l.Shipment(ctx, digest, "")
 }
 func (local) ReadContent(context.Context, string, int64, int) ([]byte, error) { return nil, io.EOF }

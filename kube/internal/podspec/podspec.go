@@ -65,7 +65,7 @@ func StartTimeout(c runner.Cluster) time.Duration {
 // Order is a Pod that is wanted.
 type Order struct {
 	Cluster  runner.Cluster
-	Image    imagestore.Shipment
+	Image    runner.Shipment
 	Settings runner.Settings
 	Mounts   []runner.Mount
 	Acts     bool // it runs actions
@@ -126,7 +126,7 @@ func (o Order) Pod(annotationTry string) (*core.Pod, error) {
 		InitContainers: []core.Container{{Name: Agent, Image: o.Cluster.Agent, Args: []string{"copy", "/.deployster"}, Resources: limits,
 			ImagePullPolicy: core.PullIfNotPresent, SecurityContext: agentSecurity(),
 			VolumeMounts: []core.VolumeMount{{Name: "agent", MountPath: "/.deployster"}}}},
-		Containers: []core.Container{{Name: Container, Image: image, Command: []string{Program, "serve"}, Resources: limits,
+		Containers: []core.Container{{Name: Container, Image: image, Command: o.serve(grace), Resources: limits,
 			ImagePullPolicy: core.PullIfNotPresent, SecurityContext: context, VolumeMounts: mounts}},
 	}
 	if o.Settings.UserNS == runner.AutoUserNS {
@@ -145,6 +145,15 @@ func (o Order) Pod(annotationTry string) (*core.Pod, error) {
 	}
 	return &core.Pod{TypeMeta: meta.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: o.meta(annotationTry), Spec: spec}, nil
 }
+
+// serve returns the command of the agent: what it gets when the Pod is deleted, and how many workers it may have, one for
+// each whole processor.
+func (o Order) serve(grace int64) []string {
+	return []string{Program, "serve", fmt.Sprintf("-stop=%ds", grace), fmt.Sprintf("-workers=%d", max(o.cpu()/1000, 1))}
+}
+
+// cpu returns the limit of each container, in thousandths of a processor.
+func (o Order) cpu() int64 { return cmp.Or(o.Settings.CPU, int64(o.Cluster.CPU*1000), defaultCPU) }
 
 // meta returns the name, labels and annotations of the Pod.
 func (o Order) meta(annotationTry string) meta.ObjectMeta {
@@ -171,9 +180,8 @@ func (o Order) meta(annotationTry string) meta.ObjectMeta {
 
 // resources returns the limits of each container, which are its requests too.
 func (o Order) resources() core.ResourceRequirements {
-	cpu := cmp.Or(o.Settings.CPU, int64(o.Cluster.CPU*1000), defaultCPU)
 	list := core.ResourceList{
-		core.ResourceCPU:              *resource.NewMilliQuantity(cpu, resource.DecimalSI),
+		core.ResourceCPU:              *resource.NewMilliQuantity(o.cpu(), resource.DecimalSI),
 		core.ResourceMemory:           *resource.NewQuantity(cmp.Or(o.Settings.Memory, o.Cluster.Memory, defaultMemory), resource.BinarySI),
 		core.ResourceEphemeralStorage: *resource.NewQuantity(cmp.Or(o.Settings.Disk, defaultDisk), resource.BinarySI),
 	}
@@ -181,7 +189,7 @@ func (o Order) resources() core.ResourceRequirements {
 }
 
 // Image returns the name by which nodes pull an image: its repository as registries rewrite it, and its digest.
-func Image(c runner.Cluster, s imagestore.Shipment) (string, error) {
+func Image(c runner.Cluster, s runner.Shipment) (string, error) {
 	name := imagestore.WithDigest(s.Name, s.Digest)
 	if imagestore.IsDigest(name) {
 		return "", fmt.Errorf("the image %s is only on this machine: nodes of a cluster pull images from a registry", s.Name)
@@ -202,7 +210,7 @@ func Image(c runner.Cluster, s imagestore.Shipment) (string, error) {
 func AgentArchitectures() []string { return []string{"amd64", "arm64"} }
 
 // architectures returns on which nodes an image can run.
-func architectures(s imagestore.Shipment) (*core.Affinity, error) {
+func architectures(s runner.Shipment) (*core.Affinity, error) {
 	values := AgentArchitectures()
 	if len(s.Platforms) > 0 {
 		values = slices.DeleteFunc(values, func(arch string) bool {

@@ -13,7 +13,6 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"deployster/internal/runtime/runner"
-	"deployster/internal/runtime/runner/imagestore"
 )
 
 var digest = "sha256:" + strings.Repeat("1", 64)
@@ -21,7 +20,7 @@ var digest = "sha256:" + strings.Repeat("1", 64)
 // order returns an order whose settings are the defaults.
 func order() Order {
 	return Order{Cluster: runner.Cluster{Namespace: "jobs", Agent: "registry.example/deployster-pod@sha256:" + strings.Repeat("a", 64)},
-		Image: imagestore.Shipment{Name: "registry.example/acme/db:2", Digest: digest,
+		Image: runner.Shipment{Name: "registry.example/acme/db:2", Digest: digest,
 			Platforms: []string{"linux/amd64", "linux/arm64/v8"}},
 		Name: "d-1", For: "main/create", Lineage: "abc", Run: "def", Epoch: 412, Acts: true}
 }
@@ -123,12 +122,12 @@ func TestImage_IsRewritten(t *testing.T) {
 		"docker.io/library/db:2": "mirror.example/hub/library/db@" + digest, "docker.io/acme/db:2": "other.example/a/db@" + digest,
 		"docker.io.example/db:2": "docker.io.example/db@" + digest, "registry.example/acme/db": "x.example/acme/db@" + digest,
 	} {
-		got, err := Image(runner.Cluster{Registries: registries}, imagestore.Shipment{Name: name, Digest: digest})
+		got, err := Image(runner.Cluster{Registries: registries}, runner.Shipment{Name: name, Digest: digest})
 		if got != want || err != nil {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
-	_, err := Image(runner.Cluster{}, imagestore.Shipment{Name: digest, Digest: digest})
+	_, err := Image(runner.Cluster{}, runner.Shipment{Name: digest, Digest: digest})
 	if err == nil || !strings.Contains(err.Error(), "only on this machine") {
 		t.Errorf("got %v", err)
 	}

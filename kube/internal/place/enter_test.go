@@ -1,0 +1,82 @@
+package place
+
+import (
+	"strings"
+	"testing"
+
+	"deployster/internal/runtime/remote"
+	"deployster/internal/runtime/runner"
+)
+
+// A client of an older state is refused, and one that was admitted earlier begins nothing any more.
+func TestEnter_LetsOneClientAct(t *testing.T) {
+	c := newCluster(t)
+	first := c.client(t, acts(5))
+	if _, err := first.Welcome(t.Context(), first.host); err != nil {
+		t.Fatal(err)
+	}
+	later := acts(6)
+	later.Run = "later"
+	next := c.client(t, later)
+	if _, err := next.Welcome(t.Context(), next.host); err != nil {
+		t.Fatal(err)
+	}
+	_, err := first.Run(t.Context(), action(t, c, "one", "exit", "0"))
+	if err == nil || !strings.Contains(err.Error(), "deployster apply has taken over here (epoch 6, run later)") || len(c.fake.Calls()) != 0 {
+		t.Errorf("got %v", err)
+	}
+	older := c.client(t, acts(5))
+	if _, err := older.Welcome(t.Context(), older.host); err == nil || !strings.Contains(err.Error(), "has taken over here") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A Lease that was removed stops who acts, and the next client learns that there is no record.
+func TestEnter_ReportsThatThereIsNoRecord(t *testing.T) {
+	c := newCluster(t)
+	hello := acts(5)
+	enter := func() remote.Welcome {
+		t.Helper()
+		client, err := serve(t, c.place(t), hello)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return client.Welcome()
+	}
+	if !enter().Unproven || !enter().Unproven {
+		t.Error("the first clients are not notified that there was no record")
+	}
+	acting := c.client(t, hello)
+	if _, err := acting.Run(t.Context(), action(t, c, "one", "exit", "0")); err != nil {
+		t.Fatal(err)
+	}
+	if enter().Unproven {
+		t.Error("there is no record although a client has acted")
+	}
+	c.RemoveLeases()
+	_, err := acting.Run(t.Context(), action(t, c, "two", "exit", "0"))
+	if err == nil || !strings.Contains(err.Error(), "was removed: nothing more is started") && !strings.Contains(err.Error(), "taken over") {
+		t.Errorf("got %v", err)
+	}
+	if n := len(c.fake.Calls()); n != 1 {
+		t.Errorf("%d actions were begun", n)
+	}
+	if !enter().Unproven {
+		t.Error("nobody is notified that the record was removed")
+	}
+}
+
+// A namespace that was created again is another machine.
+func TestEnter_KnowsTheNamespace(t *testing.T) {
+	c := newCluster(t)
+	cl := c.client(t, acts(1))
+	cl.host.Machine = "ns-0"
+	s := action(t, c, "one", "exit", "0")
+	if _, err := cl.Run(t.Context(), s); err == nil || !strings.Contains(err.Error(), "it is the machine ns-1 now") {
+		t.Errorf("got %v", err)
+	}
+	plain := runner.Host{Name: "jobs", Address: "prod/jobs"}
+	if f, err := cl.Facts(t.Context(), plain); err != nil || f.Hostname != "jobs" {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
