@@ -13,8 +13,6 @@ import (
 	"io"
 	"log"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
@@ -33,9 +31,8 @@ func main() {
 		fmt.Println(version)
 		return
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	defer stop()
-	if err := serve(ctx, os.Stdin, os.Stdout, place.DefaultTiming(), remote.DefaultTiming()); err != nil {
+	// A signal kills this process at once: actions continue, and the next process adopts them.
+	if err := serve(context.Background(), os.Stdin, os.Stdout, place.DefaultTiming(), remote.DefaultTiming()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

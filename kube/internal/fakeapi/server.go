@@ -57,6 +57,7 @@ type Server struct {
 	running map[string]*Running // by UID
 	seen    []string            // what was sent: lines of requests and their bodies
 	done    chan struct{}
+	closed  bool
 	work    sync.WaitGroup // of the kubelet
 }
 
@@ -113,6 +114,11 @@ func (s *Server) URL() string { return s.http.URL }
 // Close ends the server and all agents.
 func (s *Server) Close() {
 	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return
+	}
+	s.closed = true
 	close(s.done)
 	var all []*Running
 	for _, r := range s.running {

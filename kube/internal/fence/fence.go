@@ -227,8 +227,10 @@ func (f *Fence) Opened() []string {
 func (f *Fence) Settled(pod string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.mine.Open = slices.DeleteFunc(slices.Clone(f.mine.Open), func(name string) bool { return name == pod })
-	f.changed++
+	if slices.Contains(f.mine.Open, pod) {
+		f.mine.Open = slices.DeleteFunc(slices.Clone(f.mine.Open), func(name string) bool { return name == pod })
+		f.changed++
+	}
 }
 
 // Close writes what Settled has noted.

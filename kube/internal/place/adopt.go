@@ -188,9 +188,12 @@ func (p *Place) Discard(ctx context.Context, id string) error {
 		return &unavailable{"API server: " + err.Error()}
 	}
 	if seen.Pod == nil || seen.Gone {
+		err := p.settle(ctx, name)
 		p.forget(name)
-		p.flush(ctx)
-		return p.discardInGroups(ctx, id)
+		return errors.Join(err, p.discardInGroups(ctx, id))
+	}
+	if err := p.settle(ctx, name); err != nil {
+		return err
 	}
 	now := int64(0)
 	if err := p.o.API.DeletePod(ctx, name, string(seen.Pod.UID), &now); err != nil {
@@ -202,7 +205,6 @@ func (p *Place) Discard(ctx context.Context, id string) error {
 		there, err := p.o.API.GetPod(within, name)
 		if err == nil && (there == nil || there.UID != seen.Pod.UID) {
 			p.forget(name)
-			p.flush(within)
 			return nil
 		}
 		select {

@@ -13,7 +13,7 @@ func (p *Place) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closing)
 	defer cancel()
 	for _, m := range p.pool.Idle() {
-		p.removing.Go(func() { p.undo(m.Name, "") })
+		p.removing.Go(func() { p.undo(m.Name, m.UID) })
 	}
 	p.removing.Wait()
 	var err error

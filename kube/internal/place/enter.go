@@ -57,11 +57,17 @@ func (p *Place) Enter(ctx context.Context, h remote.Hello) (remote.Welcome, erro
 		if p.fence, err = fence.Enter(ctx, p.o.API, leaseOf(p.lineage), h, p.o.API.Patience); err != nil {
 			return remote.Welcome{}, err
 		}
-		if err := p.takeOver(ctx); err != nil {
+		list, err := p.pods.List(ctx)
+		if err != nil {
+			return remote.Welcome{}, fmt.Errorf("API server: %w", err)
+		}
+		go p.pods.Follow(p.ctx) // the last status of what ends now is seen
+		if err := p.takeOver(ctx, list); err != nil {
 			return remote.Welcome{}, err
 		}
+	} else {
+		go p.pods.Follow(p.ctx)
 	}
-	go p.pods.Follow(p.ctx)
 	unproven := p.fence != nil && p.fence.Unproven()
 	return remote.Welcome{Build: p.o.Build, Boot: rand.Text(), Clock: time.Now(), Unproven: unproven,
 		Facts:     protocol.HostFacts{Hostname: ns.Name, OS: remote.ClusterOS, OSVersion: version, Machine: string(ns.UID)},
@@ -70,17 +76,12 @@ func (p *Place) Enter(ctx context.Context, h remote.Hello) (remote.Welcome, erro
 
 // takeOver lets no earlier client act any more: each agent of the state that runs learns the epoch, and the
 // other Pods of clients that act are deleted.
-func (p *Place) takeOver(ctx context.Context) error {
-	list, err := p.o.API.ListPods(ctx, podspec.LabelLineage+"="+p.lineage)
-	if err != nil {
-		return fmt.Errorf("API server: %w", err)
-	}
-	errs := make(chan error, len(list.Items))
+func (p *Place) takeOver(ctx context.Context, list []core.Pod) error {
+	errs := make(chan error, len(list))
 	limit := make(chan struct{}, 16)
 	var all sync.WaitGroup
-	for i := range list.Items {
-		pod := &list.Items[i]
-		p.pods.Put(pod)
+	for i := range list {
+		pod := &list[i]
 		epoch, _ := strconv.ParseInt(pod.Annotations[podspec.AnnotationEpoch], 10, 64)
 		end := podstatus.EndOf(pod)
 		if epoch == 0 || end.Over && !end.Idle() { // the outcome of an action may be in the status of a Pod that has ended
@@ -102,6 +103,9 @@ func (p *Place) takeOver(ctx context.Context) error {
 	return nil
 }
 
+// helloLimit is how long an agent may take to answer a later client.
+const helloLimit = 10 * time.Second
+
 // takeOverPod notifies the agent of a Pod of the client, or deletes the Pod if it cannot be reached.
 func (p *Place) takeOverPod(ctx context.Context, pod *core.Pod) error {
 	end := podstatus.EndOf(pod)
@@ -110,7 +114,7 @@ func (p *Place) takeOverPod(ctx context.Context, pod *core.Pod) error {
 		return nil
 	}
 	if end.Begun {
-		within, cancel := context.WithTimeout(ctx, p.o.Timing.Patience/12)
+		within, cancel := context.WithTimeout(ctx, min(helloLimit, p.o.Timing.Patience))
 		_, err := p.agents.Welcome(within, at(pod.Name))
 		cancel()
 		p.agents.Forget(pod.Name) // a connection would keep the Pod

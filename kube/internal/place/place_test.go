@@ -3,7 +3,9 @@ package place
 import (
 	"context"
 	"io"
+	"log"
 	"net"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +21,11 @@ import (
 	"deployster/kube/internal/memagent"
 	"deployster/kube/internal/pods"
 )
+
+func TestMain(m *testing.M) {
+	log.SetOutput(io.Discard) // servers end before those who use them
+	os.Exit(m.Run())
+}
 
 // cluster is a fake cluster whose nodes have the image of the probe.
 type cluster struct {
@@ -70,8 +77,14 @@ func (c *cluster) place(t *testing.T) *Place {
 // serve returns a connection to a Place, as deployster has one over the stdin and stdout of deployster-kube.
 func serve(t *testing.T, p *Place, h remote.Hello) (*remote.Client, error) {
 	t.Helper()
+	return serveUntil(p.ctx, t, p, h)
+}
+
+// serveUntil is serve until a context ends.
+func serveUntil(ctx context.Context, t *testing.T, p *Place, h remote.Hello) (*remote.Client, error) {
+	t.Helper()
 	here, there := net.Pipe()
-	go func() { _ = remote.Serve(p.ctx, there, p, memagent.Timing) }() // it ends with the client
+	go func() { _ = remote.Serve(ctx, there, p, memagent.Timing) }() // it ends with the client
 	h.Build = "test"
 	client, err := remote.NewClient(t.Context(), here, h, memagent.Timing)
 	if err == nil {
@@ -104,10 +117,17 @@ func (c *cluster) client(t *testing.T, h remote.Hello) *client {
 	t.Helper()
 	block := c.block
 	cl := &client{c: c, host: runner.Host{Name: "jobs", Address: "prod/jobs", Kubernetes: &block}}
-	cl.Places = router.New(router.Options{Local: runnertest.Runtime{Fake: c.fake}, Images: local{c.fake}, Patience: 2 * time.Second,
-		Dial: func(context.Context, runner.Host) (*remote.Client, error) { return serve(t, c.place(t), h) }})
-	t.Cleanup(cl.Places.Close)
+	cl.Places = routerTo(t, c, func() (*remote.Client, error) { return serve(t, c.place(t), h) })
 	return cl
+}
+
+// routerTo returns a router that dials so.
+func routerTo(t *testing.T, c *cluster, dial func() (*remote.Client, error)) *router.Places {
+	t.Helper()
+	places := router.New(router.Options{Local: runnertest.Runtime{Fake: c.fake}, Images: local{c.fake}, Patience: 2 * time.Second,
+		Dial: func(context.Context, runner.Host) (*remote.Client, error) { return dial() }})
+	t.Cleanup(places.Close)
+	return places
 }
 
 // Run implements runner.Runner on the cluster. Paths of this machine become claims.

@@ -16,6 +16,7 @@ import (
 
 	"deployster/internal/runtime/runner"
 	"deployster/kube/internal/api"
+	"deployster/kube/internal/fence"
 	"deployster/kube/internal/pods"
 	"deployster/kube/internal/podspec"
 	"deployster/kube/internal/podstatus"
@@ -201,6 +202,7 @@ func (p *Place) start(ctx context.Context, m *pool.Member, o podspec.Order) erro
 		return p.notCreated(ctx, o, err)
 	}
 	p.pods.Put(got)
+	m.UID = string(got.UID)
 	injected, err := podspec.Compare(pod, got)
 	if err == nil {
 		p.note(injected)
@@ -218,14 +220,14 @@ func (p *Place) start(ctx context.Context, m *pool.Member, o podspec.Order) erro
 // notCreated returns the error for a Pod that could not be created. If the answer was lost, the Pod may exist.
 func (p *Place) notCreated(ctx context.Context, o podspec.Order, err error) error {
 	why, failure := podstatus.Refused(err)
+	if apierrors.IsAlreadyExists(err) {
+		return errExists
+	}
+	p.settled(o.Name) // nothing is begun in it, even if it is created late
 	switch {
 	case why != "":
-		p.settled(o.Name)
 		return &quotaError{why}
-	case apierrors.IsAlreadyExists(err):
-		return errExists
 	case !api.Transient(err) && ctx.Err() == nil:
-		p.settled(o.Name)
 		return failure
 	}
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
@@ -268,34 +270,43 @@ func late(why string, limit time.Duration) error {
 // undoLimit is how long the deletion of a Pod may take in which nothing was begun.
 const undoLimit = 10 * time.Second
 
-// undo deletes a Pod in which nothing was begun.
+// undo deletes a Pod in which nothing runs. Another Pod of that name, of a later client, stays.
 func (p *Place) undo(name, uid string) {
+	if uid == "" {
+		return // it was not created
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), undoLimit)
 	defer cancel()
-	at := p.o.API.With(undoLimit)
-	now := int64(0)
-	if err := at.DeletePod(ctx, name, uid, &now); err != nil {
-		log.Printf("the Pod %s cannot be deleted: %s", name, err)
+	err := p.settle(ctx, name)
+	if err == nil {
+		now := int64(0)
+		err = p.o.API.With(undoLimit).DeletePod(ctx, name, uid, &now)
+	}
+	if err != nil {
+		log.Printf("the Pod %s is not deleted: %s", name, err)
 		return
 	}
 	p.forget(name)
-	p.flush(ctx)
 }
 
-// flush writes that Pods are settled: a name that stays in the Lease would make a later client take the Pod for lost.
-func (p *Place) flush(ctx context.Context) {
+// settle writes that nothing in a Pod is open, before the Pod is deleted: a later client would take the Pod for lost. It
+// returns an error if a later client acts, which takes over the Pod too.
+func (p *Place) settle(ctx context.Context, name string) error {
 	if p.fence == nil {
-		return
+		return nil
 	}
-	if err := p.fence.Close(ctx); err != nil && ctx.Err() == nil {
-		log.Print(err)
+	p.fence.Settled(name)
+	err := p.fence.Close(ctx)
+	if missing := (*fence.MissingError)(nil); errors.As(err, &missing) {
+		return nil // there is no later client, and no record to mend
 	}
+	return err
 }
 
 // remove deletes the Pod of a member in which nothing runs.
 func (p *Place) remove(m *pool.Member) {
 	p.removing.Go(func() {
-		p.undo(m.Name, "")
+		p.undo(m.Name, m.UID)
 		p.pool.Free()
 	})
 }

@@ -44,6 +44,8 @@ type Pods struct {
 	own      func(name string) bool // reports whether a name may be that of such a Pod
 	timing   Timing
 
+	first string // the version of the list of List, from which the first watch begins
+
 	mu      sync.Mutex
 	seen    map[string]*Seen // by name
 	puts    map[string]bool  // seen by a call since the last list was requested
@@ -81,11 +83,24 @@ func (p *Pods) Forget(name string) {
 	delete(p.seen, name)
 }
 
-// Read reads a Pod from the API server, and notes it.
+// Read reads a Pod from the API server, and notes it. Of a Pod that was seen before and is gone now, the watch has the last
+// status, which Read waits for.
 func (p *Pods) Read(ctx context.Context, name string) (Seen, error) {
 	pod, err := p.api.GetPod(ctx, name)
 	if err != nil {
 		return Seen{}, err
+	}
+	if pod == nil {
+		limit := time.After(p.timing.Read)
+		for s, changed := p.Get(name); s.Pod != nil && !s.Gone; s, changed = p.Get(name) {
+			select {
+			case <-changed:
+				continue
+			case <-ctx.Done():
+			case <-limit:
+			}
+			break
+		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,6 +160,17 @@ func (p *Pods) Wait(ctx context.Context, name string, check func(Seen) (done boo
 	}
 }
 
+// List returns the Pods as the store of the cluster has them now. Follow, which is called later, misses nothing after it.
+func (p *Pods) List(ctx context.Context) ([]core.Pod, error) {
+	list, err := p.api.ListPods(ctx, p.selector)
+	if err != nil {
+		return nil, err
+	}
+	p.list(list.Items)
+	p.first = list.ResourceVersion
+	return list.Items, nil
+}
+
 // Follow watches until ctx ends.
 func (p *Pods) Follow(ctx context.Context) {
 	go p.followEvents(ctx)
@@ -160,15 +186,19 @@ func (p *Pods) Follow(ctx context.Context) {
 func (p *Pods) follow(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.timing.Watch+p.timing.Watch/10)
 	defer cancel()
-	p.mu.Lock()
-	p.puts = map[string]bool{}
-	p.mu.Unlock()
-	list, err := p.api.ListPods(ctx, p.selector)
-	if err != nil {
-		return err
+	version := p.first
+	if p.first = ""; version == "" {
+		p.mu.Lock()
+		p.puts = map[string]bool{}
+		p.mu.Unlock()
+		list, err := p.api.ListPods(ctx, p.selector)
+		if err != nil {
+			return err
+		}
+		p.list(list.Items)
+		version = list.ResourceVersion
 	}
-	p.list(list.Items)
-	w, err := p.api.WatchPods(ctx, p.selector, list.ResourceVersion, p.timing.Watch)
+	w, err := p.api.WatchPods(ctx, p.selector, version, p.timing.Watch)
 	if err != nil {
 		return err
 	}

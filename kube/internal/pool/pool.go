@@ -26,6 +26,7 @@ const (
 // Member is a Pod, from the decision that it is made on.
 type Member struct {
 	Name string
+	UID  string // of the Pod, once it was created; set before Begin
 
 	group    string // "" = it belongs to one invocation
 	requests int
