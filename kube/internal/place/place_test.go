@@ -24,7 +24,11 @@ import (
 
 func TestMain(m *testing.M) {
 	log.SetOutput(io.Discard) // servers end before those who use them
-	os.Exit(m.Run())
+	code := m.Run()
+	if podDir != "" {
+		_ = os.RemoveAll(podDir) // only tests use it
+	}
+	os.Exit(code)
 }
 
 // cluster is a fake cluster whose nodes have the image of the probe.
