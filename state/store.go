@@ -203,7 +203,7 @@ func (s *Store) Snapshot() Snapshot { return s.snapshot }
 // Turn returns a number that grows with each holder of a shared state; 0 = the state is in a file.
 func (s *Store) Turn() uint64 { return place.Turn(s.lock) }
 
-// Holds confirms that this command still holds the state: of a shared state it asks the store.
+// Holds confirms that this command still holds the state: of a shared state it queries the store.
 func (s *Store) Holds() error { return place.Holds(s.lock) }
 
 // Warnings returns warnings about journals on this machine that were skipped.

@@ -28,7 +28,7 @@ func (l claimed) Claim() string { return l.claim.ID() }
 // Turn returns a number that grows with each claim of the log.
 func (l claimed) Turn() uint64 { return l.claim.View().Tip.N }
 
-// Holds asks the store whether the claim still holds the log.
+// Holds queries the store whether the claim still holds the log.
 func (l claimed) Holds() error {
 	_, err := l.claim.Append(sharedlog.Entry{Kind: sharedlog.KindAlive})
 	return err

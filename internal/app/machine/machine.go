@@ -99,7 +99,7 @@ type local struct {
 }
 
 // Connect returns this machine and the hosts as places, without connections to hosts. Hosts are
-// greeted with an identity. holds asks whether this command still holds its state; nil = it has none. It must be closed
+// greeted with an identity. holds confirms that this command still holds its state; nil = it has none. It must be closed
 // before the machine is.
 func (m *Machine) Connect(as remote.Hello, holds func() error) *router.Places {
 	dial := func(ctx context.Context, h runner.Host) (*remote.Client, error) {
@@ -112,7 +112,8 @@ func (m *Machine) Connect(as remote.Hello, holds func() error) *router.Places {
 		}
 		if err := holds(); err != nil {
 			_ = client.Close() // nothing was requested over it
-			return nil, &remote.RefusedError{Reason: "it has no record of who acts for this state, and the state is not held any more: " + err.Error()}
+			return nil, &remote.RefusedError{Reason: "it has no record of who acts for this state, and the state is not held any more: " +
+				err.Error()}
 		}
 		return client, nil
 	}

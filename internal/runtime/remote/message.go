@@ -72,7 +72,7 @@ type Welcome struct {
 	// Pending has resources whose guarded actions are undone unless their client reaches the host again.
 	Pending []string `json:"pending,omitempty"`
 	// Unproven: the host has no record of an earlier client of the state, as when it was removed. Before it acts, the
-	// client asks its store whether it still holds the state: a later one may have acted there.
+	// client queries its store whether it still holds the state: a later one may have acted there.
 	Unproven bool `json:"unproven,omitempty"`
 	// Printed is what the host printed before the connection was ready, safe to show. The client's end sets it.
 	Printed string `json:"-"`

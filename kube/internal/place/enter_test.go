@@ -44,7 +44,7 @@ func TestEnter_ReportsThatThereIsNoRecord(t *testing.T) {
 		}
 		return client.Welcome()
 	}
-	if !enter().Unproven || !enter().Unproven {
+	if first, second := enter(), enter(); !first.Unproven || !second.Unproven {
 		t.Error("the first clients are not notified that there was no record")
 	}
 	acting := c.client(t, hello)

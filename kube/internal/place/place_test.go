@@ -113,7 +113,6 @@ type client struct {
 	*router.Places
 	c    *cluster
 	host runner.Host
-	dial func(context.Context, runner.Host) (*remote.Client, error)
 }
 
 // client returns a client of the cluster, whose Places are made as they are dialled.

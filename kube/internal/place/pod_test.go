@@ -52,7 +52,8 @@ func startPod(t *testing.T, r *fakeapi.Running) *process {
 		t.Error(err)
 	}
 	p := &process{path: path, dir: t.TempDir(), ended: make(chan struct{})}
-	args := append(r.Pod.Spec.Containers[0].Command[1:], "-socket="+p.dir+"/agent", "-message="+p.dir+"/message", "-events="+p.dir+"/events")
+	args := append(r.Pod.Spec.Containers[0].Command[1:], "-socket="+p.dir+"/agent", "-message="+p.dir+"/message",
+		"-events="+p.dir+"/events")
 	p.cmd = exec.Command(path, args...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.log, &p.log
 	if err := p.cmd.Start(); err != nil {
@@ -120,14 +121,14 @@ func TestPod_RunsImages(t *testing.T) {
 	})
 	connect := func(h remote.Hello) *client {
 		cl := c.client(t, h)
-		cl.Places = router.New(router.Options{Local: runnertest.Runtime{Fake: c.fake}, Images: shell{local{c.fake}}, Patience: 2 * time.Second,
-			Dial: func(context.Context, runner.Host) (*remote.Client, error) { return serve(t, c.place(t), h) }})
+		cl.Places = router.New(router.Options{Local: runnertest.Runtime{Fake: c.fake}, Images: shell{local{c.fake}},
+			Patience: 2 * time.Second, Dial: func(context.Context, runner.Host) (*remote.Client, error) { return serve(t, c.place(t), h) }})
 		t.Cleanup(cl.Places.Close)
 		return cl
 	}
 	first := connect(acts(1))
-	s := runner.Spec{Name: "main/state", Kind: runner.Query, Digest: shellDigest, Args: []string{`cat; echo "$PASSWORD"; echo log >&2; exit 3`},
-		Stdin: []byte("canary-stdin\n"), Timeout: time.Minute}
+	s := runner.Spec{Name: "main/state", Kind: runner.Query, Digest: shellDigest,
+		Args: []string{`cat; echo "$PASSWORD"; echo log >&2; exit 3`}, Stdin: []byte("canary-stdin\n"), Timeout: time.Minute}
 	s.Settings.Env = map[string]string{"PASSWORD": "canary-env"}
 	res, err := first.Run(t.Context(), s)
 	if err != nil || string(res.Stdout) != "canary-stdin\ncanary-env\n" || string(res.Stderr) != "log\n" || res.ExitCode != 3 {
