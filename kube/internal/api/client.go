@@ -191,9 +191,9 @@ func (c *Client) HasPolicy(ctx context.Context, name string) (bool, error) {
 func (c *Client) May(ctx context.Context, r authorization.ResourceAttributes) (bool, string, error) {
 	r.Namespace = c.Namespace
 	out := &authorization.SelfSubjectAccessReview{}
-	asked := &authorization.SelfSubjectAccessReview{Spec: authorization.SelfSubjectAccessReviewSpec{ResourceAttributes: &r}}
+	review := &authorization.SelfSubjectAccessReview{Spec: authorization.SelfSubjectAccessReviewSpec{ResourceAttributes: &r}}
 	err := c.again(ctx, func(ctx context.Context) error {
-		return c.authorization.Post().Resource("selfsubjectaccessreviews").Body(asked).Do(ctx).Into(out)
+		return c.authorization.Post().Resource("selfsubjectaccessreviews").Body(review).Do(ctx).Into(out)
 	})
 	return out.Status.Allowed, out.Status.Reason, err
 }

@@ -141,7 +141,7 @@ func (r *Running) ended(reason string) {
 	}
 }
 
-// Kill kills the agent. reason is that of the container's end; "" = as the exit code says.
+// Kill kills the agent. reason is that of the container's end; "" = as the exit code has it.
 func (r *Running) Kill(reason string) {
 	r.once.Do(func() { close(r.gone) })
 	r.mu.Lock()

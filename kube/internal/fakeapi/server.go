@@ -162,7 +162,7 @@ func (s *Server) Sent() string {
 	return strings.Join(s.seen, "\n")
 }
 
-// Requests counts what the server was asked, as "create pods".
+// Requests counts what was requested, as "create pods".
 func (s *Server) Requests() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -215,7 +215,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reply(w, answer)
 }
 
-// parse reads what a request asks.
+// parse reads what is requested.
 func parse(r *http.Request) (Request, bool) {
 	body, _ := io.ReadAll(r.Body) // a broken request fails below
 	q := Request{Body: body}

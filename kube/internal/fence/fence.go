@@ -24,7 +24,7 @@ const annotation = "deployster.io/fence"
 // keptNames is how many Pods of actions the record names at most: the latest.
 const keptNames = 4096
 
-// record is what the Lease says.
+// record is what the Lease has.
 type record struct {
 	remote.Fence
 	// Unproven: nobody has acted since the Lease was created. The first who acts must ask its store whether it still

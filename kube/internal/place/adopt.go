@@ -85,7 +85,7 @@ func hostOf(pod string) *runner.Host {
 	return &h
 }
 
-// search asks each Pod of the state that runs or ran several actions.
+// search queries each Pod of the state that runs or ran several actions.
 func (p *Place) search(ctx context.Context, id string, w runner.Watch) (out runner.Outcome, err error) {
 	none := runner.Outcome{Fate: runner.Unknown, NoTrace: true, Why: "the cluster has no trace of it"}
 	err = p.groups(ctx, func(pod *core.Pod) (bool, error) {

@@ -182,7 +182,7 @@ func (p *Pods) Follow(ctx context.Context) {
 }
 
 // follow lists the Pods, and watches them until the watch ends. A watch that is silent for longer than the
-// server was asked to keep it is given up.
+// server was to keep it is given up.
 func (p *Pods) follow(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.timing.Watch+p.timing.Watch/10)
 	defer cancel()

@@ -78,7 +78,7 @@ func (s *Start) Waits(p *core.Pod, events []core.Event, now time.Time) (runs boo
 	return false, latest(p, events), nil
 }
 
-// waiting reads the state of a container that waits; "" and nil = it says nothing more than that.
+// waiting reads the state of a container that waits; "" and nil = it has nothing more than that.
 func (s *Start) waiting(p *core.Pod, c core.ContainerStatus, now time.Time) (why string, err error) {
 	w := c.State.Waiting
 	switch w.Reason {
@@ -116,7 +116,7 @@ func onNode(p *core.Pod) string {
 	return " (kubelet on " + p.Spec.NodeName + ")"
 }
 
-// latest returns what the latest event about a Pod says, or how far its containers are.
+// latest returns what the latest event about a Pod reports, or how far its containers are.
 func latest(p *core.Pod, events []core.Event) string {
 	for _, e := range slices.Backward(events) {
 		switch e.Reason {
