@@ -18,8 +18,12 @@ import (
 func (r *release) modules() (map[string]bool, error) {
 	found := map[string]bool{}
 	for _, arch := range architectures {
+		files := []string{r.client(arch)}
 		for _, name := range append(names(), "runc") {
-			info, err := buildinfo.ReadFile(r.binary(arch, name))
+			files = append(files, r.binary(arch, name))
+		}
+		for _, file := range files {
+			info, err := buildinfo.ReadFile(file)
 			if err != nil {
 				return nil, err
 			}

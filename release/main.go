@@ -102,6 +102,9 @@ func (r *release) run() error {
 			return err
 		}
 	}
+	if err := r.darwin(common); err != nil {
+		return err
+	}
 	r.say("making the image for CIs")
 	debian, err := r.image(trees)
 	if err != nil {
@@ -181,43 +184,6 @@ func (r *release) checksums() error {
 	}
 	_, err = r.output(".", "openssl", "pkeyutl", "-sign", "-rawin", "-inkey", r.key, "-in", path, "-out", path+".sig")
 	return err
-}
-
-// program is one of the programs that are published.
-type program struct{ name, dir, path string }
-
-var programs = []program{
-	{"deployster", ".", "."},
-	{"deployster-shim", ".", "./containerd/shim/deployster-shim"},
-	{"deployster-agent", ".", "./containerd/agent/deployster-agent"},
-	{"deployster-terraform", "bridge", "."},
-	{"deployster-kube", "kube", "."},
-}
-
-// images are the programs of the images that come with deployster.
-var images = []program{{"machine", ".", "./machine"}, {"pod", ".", "./internal/runtime/pod/deployster-pod"}}
-
-func (r *release) binary(arch, name string) string { return filepath.Join(r.work, "bin", arch, name) }
-
-// build builds all programs for an architecture.
-func (r *release) build(arch string) error {
-	const variables = "deployster/internal/cli/standalone."
-	flags := fmt.Sprintf("-s -w -buildid= -X %[1]sVersion=%[2]s -X %[1]sCommit=%[3]s -X %[1]sDate=%[4]s -X main.version=%[2]s", variables, r.version, r.commit,
-		r.date.Format(time.RFC3339))
-	for _, p := range slices.Concat(programs, images) {
-		c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", r.binary(arch, p.name), p.path)
-		c.Dir, c.Stdout, c.Stderr = filepath.Join(r.root, p.dir), os.Stderr, os.Stderr
-		c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOFLAGS=-mod=readonly", "GOAMD64=v1", "GOARM64=v8.0")
-		if err := c.Run(); err != nil {
-			return fmt.Errorf("building %s for %s: %w", p.name, arch, err)
-		}
-	}
-	c := exec.Command("sh", "runc.sh", arch, r.binary(arch, "runc"), filepath.Join(r.debian, "runc"))
-	c.Stdout, c.Stderr = os.Stderr, os.Stderr
-	if err := c.Run(); err != nil {
-		return fmt.Errorf("building runc for %s: %w", arch, err)
-	}
-	return nil
 }
 
 // native returns deployster for this machine, which writes its own man pages and completions.

@@ -6,10 +6,12 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,6 +94,87 @@ func TestPackages_HaveTheDateOfTheCommit(t *testing.T) {
 		}
 		if second, err := os.ReadFile(filepath.Join(again.out, name)); err != nil || !bytes.Equal(content, second) {
 			t.Errorf("%s has other bytes the second time: %v", name, err)
+		}
+	}
+}
+
+// The client for darwin comes with what hosts of all architectures are given, beside the program, where it
+// searches for that; bin has a link to it.
+func TestDarwin_HasTheClientAndWhatHostsAreGiven(t *testing.T) {
+	r := release{version: "1.0.0", date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), work: t.TempDir(), out: t.TempDir()}
+	for _, arch := range architectures {
+		for path, content := range map[string]string{r.client(arch): "darwin " + arch, r.binary(arch, "deployster"): "linux " + arch,
+			r.binary(arch, "deployster-agent"): "a", r.binary(arch, "deployster-shim"): "s", r.binary(arch, "runc"): "r"} {
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Dir(path), filepath.Base(path), []byte(content))
+		}
+		if err := r.bundle(arch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	common := []file{{"/usr/lib/deployster/images/machine/index.json", []byte("{}"), 0o644}, {"/usr/lib/systemd/system/x.service", nil, 0o644},
+		{"/usr/lib/tmpfiles.d/x.conf", nil, 0o644}, {"/usr/share/man/man1/deployster.1.gz", []byte("m"), 0o644},
+		{"/usr/share/zsh/vendor-completions/_deployster", []byte("z"), 0o644}}
+	if err := r.darwin(common); err != nil {
+		t.Fatal(err)
+	}
+	for _, arch := range architectures {
+		name := "deployster_1.0.0_darwin_" + arch
+		content, err := os.ReadFile(filepath.Join(r.out, name+".tar.gz"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkDates(t, name, content, r.date)
+		got := unpack(t, content)
+		want := map[string]string{"bin/deployster": "-> ../lib/deployster/deployster", "lib/deployster/deployster": "darwin " + arch,
+			"lib/deployster/images/machine/index.json": "{}", "share/man/man1/deployster.1.gz": "m", "share/zsh/site-functions/_deployster": "z"}
+		for _, host := range []string{"amd64", "arm64"} {
+			for _, ending := range []string{".bundle", ".bundle.sha256"} {
+				published, err := os.ReadFile(filepath.Join(r.out, "deployster-linux-"+host+ending))
+				if err != nil {
+					t.Fatal(err)
+				}
+				want["lib/deployster/deployster-linux-"+host+ending] = string(published)
+			}
+			packed := unpack(t, []byte(want["lib/deployster/deployster-linux-"+host+".bundle"]))
+			if !maps.Equal(packed, map[string]string{"deployster": "linux " + host, "deployster-agent": "a", "deployster-shim": "s", "runc": "r"}) {
+				t.Errorf("what hosts of %s are given is %q", host, packed)
+			}
+		}
+		inside := map[string]string{}
+		for path, content := range got {
+			inside[strings.TrimPrefix(path, name+"/")] = content
+		}
+		if !maps.Equal(inside, want) {
+			t.Errorf("%s has %q, want %q", name, slices.Sorted(maps.Keys(inside)), slices.Sorted(maps.Keys(want)))
+		}
+	}
+}
+
+// unpack returns the files of an archive, and where its links lead, by path.
+func unpack(t *testing.T, content []byte) map[string]string {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for archive := tar.NewReader(z); ; {
+		h, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return files
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if files[h.Name] = "-> " + h.Linkname; h.Typeflag == tar.TypeReg {
+			content, err := io.ReadAll(archive)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[h.Name] = string(content)
 		}
 	}
 }

@@ -85,6 +85,10 @@ func (r *release) addFile(w *tar.Writer, name string, content []byte, mode os.Fi
 	return err
 }
 
+func (r *release) addLink(w *tar.Writer, name, to string) error {
+	return w.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: name, Linkname: to, Mode: 0o777, ModTime: r.date, Format: tar.FormatPAX})
+}
+
 // packages writes the packages of a tree.
 func (r *release) packages(t tree) error {
 	dir := filepath.Join(r.work, "packages", t.arch)

@@ -38,6 +38,15 @@ rm -rf --one-file-system "$dir/debian"
 	openssl pkey -in "$dir/key" -pubout -out deployster.pub
 	sh -euxc "$(awk '/^## Verify/ { on = 1 } on && /^```$/ { exit } code { print } on && /^```sh$/ { code = 1 }' "$here/../docs/install.md")"
 )
+# The clients for darwin: nothing here can start them.
+for client in amd64 arm64; do
+	rm -rf "$dir/darwin"
+	mkdir "$dir/darwin"
+	tar -xzf "$dir/new/deployster_0.0.1-test.2_darwin_$client.tar.gz" --strip-components=1 -C "$dir/darwin"
+	go version -m "$dir/darwin/bin/deployster" | awk -v "arch=$client" '$2 == "GOOS=darwin" { os = 1 } $2 == "GOARCH=" arch { machine = 1 } END { exit !(os && machine) }'
+	(cd "$dir/darwin/lib/deployster" && sha256sum --check --quiet ./*.sha256)
+done
+rm -rf "$dir/darwin"
 # The commands of the README, with the package of the older version.
 rm -rf "$dir/inside"
 mkdir "$dir/inside"

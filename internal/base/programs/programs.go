@@ -16,6 +16,9 @@ const Variable = "DEPLOYSTER_LIBEXEC"
 func Dirs() []string {
 	var dirs []string
 	if self, err := os.Executable(); err == nil {
+		if end, err := filepath.EvalSymlinks(self); err == nil { // not on Linux alone, which does this by itself
+			self = end
+		}
 		dirs = append(dirs, filepath.Dir(self))
 	}
 	dirs = append(dirs, Installed)

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// program is one of the programs that are published.
+type program struct{ name, dir, path string }
+
+var programs = []program{
+	{"deployster", ".", "."},
+	{"deployster-shim", ".", "./containerd/shim/deployster-shim"},
+	{"deployster-agent", ".", "./containerd/agent/deployster-agent"},
+	{"deployster-terraform", "bridge", "."},
+	{"deployster-kube", "kube", "."},
+}
+
+// images are the programs of the images that come with deployster.
+var images = []program{{"machine", ".", "./machine"}, {"pod", ".", "./internal/runtime/pod/deployster-pod"}}
+
+func (r *release) binary(arch, name string) string { return filepath.Join(r.work, "bin", arch, name) }
+
+// client returns the path of the program for darwin.
+func (r *release) client(arch string) string { return r.binary("darwin-"+arch, "deployster") }
+
+// build builds all programs for an architecture.
+func (r *release) build(arch string) error {
+	for _, p := range slices.Concat(programs, images) {
+		if err := r.compile(p, "linux", arch, r.binary(arch, p.name)); err != nil {
+			return err
+		}
+	}
+	if err := r.compile(programs[0], "darwin", arch, r.client(arch)); err != nil {
+		return err
+	}
+	c := exec.Command("sh", "runc.sh", arch, r.binary(arch, "runc"), filepath.Join(r.debian, "runc"))
+	c.Stdout, c.Stderr = os.Stderr, os.Stderr
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("building runc for %s: %w", arch, err)
+	}
+	return nil
+}
+
+// compile builds one program.
+func (r *release) compile(p program, system, arch, file string) error {
+	const variables = "deployster/internal/cli/standalone."
+	flags := fmt.Sprintf("-s -w -buildid= -X %[1]sVersion=%[2]s -X %[1]sCommit=%[3]s -X %[1]sDate=%[4]s", variables, r.version, r.commit,
+		r.date.Format(time.RFC3339))
+	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", file, p.path)
+	c.Dir, c.Stdout, c.Stderr = filepath.Join(r.root, p.dir), os.Stderr, os.Stderr
+	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch, "GOFLAGS=-mod=readonly", "GOAMD64=v1", "GOARM64=v8.0")
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("building %s for %s on %s: %w", p.name, system, arch, err)
+	}
+	return nil
+}
