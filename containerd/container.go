@@ -293,7 +293,7 @@ func (c *container) lockItself(ctx context.Context) (err error) {
 		return err
 	}
 	c.id = owner + "-1"
-	c.box.Spec.Linux.CgroupsPath = sandbox.CgroupPath(c.id)
+	c.r.sandboxes.Name(c.box.Spec, c.id)
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"deployster/containerd/layout"
 	"deployster/containerd/registry"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/rootless"
 	"deployster/internal/runtime/runner/machinegrant"
 )
 
@@ -77,7 +78,15 @@ func (o Options) withDefaults() (Options, error) {
 		key = dir
 	}
 	if o.RuntimeDir == "" {
-		o.RuntimeDir = filepath.Join(layout.RuntimeRoot, fmt.Sprintf("%x", sha256.Sum256([]byte(key)))[:12])
+		name := fmt.Sprintf("%x", sha256.Sum256([]byte(key)))[:12]
+		root := layout.RuntimeRoot
+		if rootless.Inside() {
+			name = name[:8] // the directory above has a longer path
+			if root, err = rootless.RuntimeDir(); err != nil {
+				return o, layout.ErrRuntimeDir(root, err)
+			}
+		}
+		o.RuntimeDir = filepath.Join(root, name)
 	}
 	dir, err = filepath.Abs(o.RuntimeDir)
 	if err != nil {

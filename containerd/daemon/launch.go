@@ -20,6 +20,7 @@ import (
 
 	"deployster/containerd/layout"
 	"deployster/internal/base/programs"
+	"deployster/internal/base/rootless"
 )
 
 const (
@@ -96,10 +97,11 @@ func launch(ctx context.Context, c layout.Config) error {
 	// process has inherited, such as a shell script's lock on descriptor 9.
 	closeInheritedOnExec()
 	cmd := &exec.Cmd{
-		Path:        "/proc/self/exe",
-		Args:        c.Args(),
-		Dir:         "/",
-		Env:         []string{"PATH=" + os.Getenv("PATH"), programs.Variable + "=" + os.Getenv(programs.Variable)},
+		Path: "/proc/self/exe",
+		Args: c.Args(),
+		Dir:  "/",
+		Env: append([]string{"PATH=" + os.Getenv("PATH"), programs.Variable + "=" + os.Getenv(programs.Variable)},
+			rootless.Environ()...),
 		Stdout:      logFile,
 		Stderr:      logFile,
 		ExtraFiles:  []*os.File{w}, // becomes layout.ReportFD

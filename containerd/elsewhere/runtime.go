@@ -28,10 +28,12 @@ type Runtime struct {
 	shipper *images.Shipper
 	conn    contents.Conn
 	dir     string
+	why     error // nothing can run here; nil = it was not tried
 }
 
-// Open opens the runtime whose images and artifacts are below a directory.
-func Open(dir string, o RegistryOptions) (*Runtime, error) {
+// Open opens the runtime whose images and artifacts are below a directory. why is the reason why nothing
+// can run on this machine.
+func Open(dir string, o RegistryOptions, why error) (*Runtime, error) {
 	log.L.Logger.SetOutput(io.Discard) // errors report all of it
 	conn, err := ocidir.Open(filepath.Join(dir, "images"))
 	if err != nil {
@@ -40,7 +42,7 @@ func Open(dir string, o RegistryOptions) (*Runtime, error) {
 			failure.Sentence(err))
 	}
 	store := images.NewStore(conn, stored{conn}, o)
-	return &Runtime{Images: store, shipper: images.NewShipper(store), conn: conn, dir: dir}, nil
+	return &Runtime{Images: store, shipper: images.NewShipper(store), conn: conn, dir: dir, why: why}, nil
 }
 
 // stored is an images.Preparer for images that are only stored.
@@ -56,11 +58,12 @@ func (s stored) Prepare(ctx context.Context, dgst string) error {
 func (stored) Forget(digest.Digest) {}
 
 // NotHere returns the error about what would run on this machine.
-func (r *Runtime) NotHere() error { return here() }
-
-func here() error {
+func (r *Runtime) NotHere() error {
 	if os.Geteuid() == 0 { // it is not Linux
 		return diag.Errorf("Not on this machine", "runs on this machine, which is not Linux: give the resource a host.")
+	}
+	if r.why != nil {
+		return r.why
 	}
 	return diag.Errorf("Not enough rights to run containers", "requires root: runs on this machine. Run deployster as root (sudo), or use "+
 		"a containerd whose socket you may use: -containerd-address SOCKET, or CONTAINERD_ADDRESS. What has a host needs neither.")
@@ -68,22 +71,24 @@ func here() error {
 
 // Run implements runner.Runner.
 func (r *Runtime) Run(context.Context, runner.Spec) (runner.Result, error) {
-	return runner.Result{}, here()
+	return runner.Result{}, r.NotHere()
 }
 
 // Launch implements runner.Launcher.
-func (r *Runtime) Launch(context.Context, runner.Spec) (runner.Process, error) { return nil, here() }
+func (r *Runtime) Launch(context.Context, runner.Spec) (runner.Process, error) {
+	return nil, r.NotHere()
+}
 
 // Adopt implements runner.Adopter.
 func (r *Runtime) Adopt(context.Context, string, runner.Watch) (runner.Outcome, error) {
-	return runner.Outcome{}, here()
+	return runner.Outcome{}, r.NotHere()
 }
 
 // Discard implements runner.Adopter.
-func (r *Runtime) Discard(context.Context, string) error { return here() }
+func (r *Runtime) Discard(context.Context, string) error { return r.NotHere() }
 
 // Running implements router.Adopter.
-func (r *Runtime) Running(context.Context, string) (bool, error) { return false, here() }
+func (r *Runtime) Running(context.Context, string) (bool, error) { return false, r.NotHere() }
 
 // Resolve implements runner.Runner.
 func (r *Runtime) Resolve(ctx context.Context, ref string) (runner.Image, error) {
@@ -96,7 +101,7 @@ func (r *Runtime) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, er
 }
 
 // Has implements runner.Inspector.
-func (r *Runtime) Has(context.Context, string, ...string) ([]bool, error) { return nil, here() }
+func (r *Runtime) Has(context.Context, string, ...string) ([]bool, error) { return nil, r.NotHere() }
 
 // Labels implements runner.Inspector.
 func (r *Runtime) Labels(ctx context.Context, dgst string) (map[string]string, error) {

@@ -46,6 +46,13 @@ func OpenProcess(id string, pid int) (fd int, err error) {
 	if fd, err = unix.PidfdOpen(pid, 0); err != nil {
 		return -1, err
 	}
+	if !hasCgroups() {
+		if isOf(id, pid) {
+			return fd, nil
+		}
+		_ = unix.Close(fd)
+		return -1, unix.ESRCH
+	}
 	cgroup, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
 	if err != nil || !bytes.Contains(cgroup, []byte(CgroupPath(id))) {
 		_ = unix.Close(fd)
@@ -56,6 +63,9 @@ func OpenProcess(id string, pid int) (fd int, err error) {
 
 // Processes returns the living processes of a container, its first one before the others.
 func Processes(id string, first int) (pids []int, err error) {
+	if !hasCgroups() {
+		return inNamespaceOf(first)
+	}
 	b, err := os.ReadFile(filepath.Join("/sys/fs/cgroup", CgroupPath(id), "cgroup.procs"))
 	if err != nil {
 		// Cgroups of version 1.

@@ -14,6 +14,7 @@ import (
 	"deployster/containerd/failure"
 	"deployster/containerd/layout"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/rootless"
 	"deployster/internal/runtime/runner"
 )
 
@@ -25,6 +26,7 @@ type host struct {
 	thermal         []string // files with the temperature of each processor, which reveals the load of others
 	names           []string // files of the host that a container on its network shares
 	lacks           []string // capabilities that not even root has here
+	rootless        bool     // this process is in the namespace of a user who is not root: see rootless.go
 }
 
 // probeHost inspects this machine.
@@ -36,7 +38,8 @@ func probeHost() host {
 		thermal:         thermalPaths("/sys/devices/system/cpu"),
 		names: slices.DeleteFunc([]string{"/etc/resolv.conf", "/etc/hosts"},
 			func(name string) bool { return !layout.Exists(name) }),
-		lacks: slices.DeleteFunc(runner.KnownCapabilities(), bounded),
+		lacks:    slices.DeleteFunc(runner.KnownCapabilities(), bounded),
+		rootless: rootless.Inside(),
 	}
 }
 
@@ -60,6 +63,9 @@ func thermalPaths(dir string) (out []string) {
 
 // check returns an error if this machine cannot provide the settings.
 func (h host) check(s runner.Settings) error {
+	if err := h.checkRootless(s); err != nil {
+		return err
+	}
 	if limit := int64(h.processors) * 1000; s.CPU > limit {
 		return diag.Errorf("A type needs more processors than there are",
 			"The type block has cpu = %s, and this machine has %d. Write at most that, or leave cpu out: then there is no limit.",
@@ -79,7 +85,7 @@ func (h host) check(s runner.Settings) error {
 // AppArmor, or this process may not load profiles.
 func (k *Maker) apparmorProfile() (string, error) {
 	k.profileOnce.Do(func() {
-		if os.Geteuid() == 0 {
+		if os.Geteuid() == 0 && !k.host.rootless { // AppArmor lets root alone load profiles, and not the root of a namespace
 			k.profile, k.profileErr = loadProfile("/", apparmor.LoadDefaultProfile)
 		}
 	})

@@ -97,7 +97,7 @@ func (k *Maker) Make(id string, p Program, s runner.Spec) (*Sandbox, error) {
 	if b.Spec.Process.ApparmorProfile = profile; s.Settings.WholeMachine && profile != "" {
 		b.Spec.Process.ApparmorProfile = "unconfined"
 	}
-	b.Spec.Linux.CgroupsPath = CgroupPath(id)
+	k.Name(b.Spec, id)
 	k.host.mount(b.Spec, s.Settings, b.Grants, b.IDs)
 	return b, nil
 }
@@ -136,6 +136,9 @@ func (h host) spec(p Program, s runner.Spec, argv []string, ids *IDRange) *specs
 		return spec
 	}
 	ids.apply(spec)
+	if h.rootless {
+		withoutRoot(spec)
+	}
 	// The filter depends on the capabilities.
 	spec.Linux.Seccomp = filter(spec)
 	return spec

@@ -169,6 +169,11 @@ func (ids *IDRange) apply(spec *specs.Spec) {
 	spec.Linux.Namespaces = append(spec.Linux.Namespaces, specs.LinuxNamespace{Type: specs.UserNamespace})
 	spec.Linux.UIDMappings = []specs.LinuxIDMapping{{ContainerID: 0, HostID: ids.UID, Size: idCount}}
 	spec.Linux.GIDMappings = []specs.LinuxIDMapping{{ContainerID: 0, HostID: ids.GID, Size: idCount}}
+	useHostSys(spec)
+}
+
+// useHostSys gives a container with a user namespace a /sys, if it is on the host's network.
+func useHostSys(spec *specs.Spec) {
 	if slices.ContainsFunc(spec.Linux.Namespaces, func(n specs.LinuxNamespace) bool { return n.Type == specs.NetworkNamespace }) {
 		return
 	}

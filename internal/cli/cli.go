@@ -47,8 +47,9 @@ type Env struct {
 	Abort          <-chan struct{}            // closed at the second interrupt; the first cancels the context
 	Hangup         func() <-chan struct{}     // takes over SIGHUP, which otherwise is an interrupt; nil = there are no signals
 
-	line commandline.Line // the parsed Args; Run sets it
-	run  *runContext      // of this run; Run sets it
+	notHere error            // why this user can run no containers here; nil = it is possible, or was not tried
+	line    commandline.Line // the parsed Args; Run sets it
+	run     *runContext      // of this run; Run sets it
 }
 
 // exitStatus ends a command with an exit code and no further message.
@@ -72,7 +73,7 @@ func Run(ctx context.Context, e Env) (code int) {
 	result := &process.Output{To: e.Stdout}
 	e.Stdout = result
 	app := newApp(e)
-	e.line = commandline.Read(app, e.Args, eventFlags()).WithStanding(app, e.get).InDirectory(e.path)
+	e.line = e.parse(app)
 	e.run, err = newRunContext(e, e.line)
 	if e.run.json {
 		e.Interactive, e.Color, e.ErrColor = false, false, false
@@ -222,6 +223,11 @@ func (e Env) liveSize() func() (width, height int) {
 		return nil
 	}
 	return e.Size
+}
+
+// parse parses the command line.
+func (e Env) parse(app *cli.App) commandline.Line {
+	return commandline.Read(app, e.Args, eventFlags()).WithStanding(app, e.get).InDirectory(e.path)
 }
 
 // get returns the value of an environment variable.

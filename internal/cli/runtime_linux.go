@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"os"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"deployster/containerd"
 	"deployster/internal/app"
 	"deployster/internal/app/workspace"
+	"deployster/internal/base/rootless"
 	"deployster/internal/cli/hosts"
 	"deployster/internal/cli/settings"
 	"deployster/internal/cli/standalone"
@@ -17,6 +19,35 @@ import (
 
 // runsHere reports whether this process can start a containerd of its own. One that cannot runs images on hosts alone.
 func runsHere() bool { return os.Geteuid() == 0 }
+
+// asRoot reports whether the directories of root are used.
+func asRoot() bool { return runsHere() && !rootless.Inside() }
+
+// inContainers are the commands that may run images.
+var inContainers = []string{"init", "plan", "apply", "destroy", "drift", "watch", "resolve", "type", "image", "artifact"}
+
+// enter has a command that may run images continue in the namespace of its user, if that is not root.
+// It returns why that is not possible.
+func enter(e Env) error {
+	if runsHere() {
+		return nil
+	}
+	line := e.parse(newApp(e))
+	if line.Err != nil || line.Help() || !slices.Contains(inContainers, line.Command()) ||
+		line.Values["containerd-address"] != "" || e.get("CONTAINERD_ADDRESS") != "" {
+		return nil
+	}
+	return rootless.Enter()
+}
+
+// dataDir returns the directory of the embedded containerd; "" = that of root.
+func dataDir(w workspace.Options) string {
+	env := settings.Lookup(w.Env)
+	if dir := env("DEPLOYSTER_DATA_DIR"); dir != "" || !rootless.Inside() {
+		return dir
+	}
+	return env.DataHome(w.Home)
+}
 
 // openContainerd connects to the containerd that is named, or to the embedded one.
 func (s *session) openContainerd(ctx context.Context, c *cli.Context) (app.Runtime, error) {
@@ -39,7 +70,7 @@ func (s *session) dial(ctx context.Context, c *cli.Context) (*containerd.Runtime
 	return containerd.Open(ctx, containerd.Options{
 		Address:      address(c, w.Options),
 		Namespace:    cmp.Or(c.String("containerd-namespace"), w.Env("CONTAINERD_NAMESPACE")),
-		DataDir:      w.Env("DEPLOYSTER_DATA_DIR"),
+		DataDir:      dataDir(w.Options),
 		Runc:         w.Env("DEPLOYSTER_RUNC"),
 		AllowOldRunc: w.Env("DEPLOYSTER_ALLOW_OLD_RUNC") == "1",
 		IdleExit:     env.IdleExit(),

@@ -15,6 +15,12 @@ import (
 // runsHere reports that this program runs images on hosts alone.
 func runsHere() bool { return false }
 
+// asRoot reports that each user has directories of his own.
+func asRoot() bool { return false }
+
+// enter does nothing: there is nothing to enter.
+func enter(Env) error { return nil }
+
 // openContainerd returns an error: a person has named a containerd.
 func (s *session) openContainerd(context.Context, *cli.Context) (app.Runtime, error) {
 	return nil, errLinux()

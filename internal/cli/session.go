@@ -71,7 +71,7 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 		LockTimeout: c.Duration("lock-timeout"), NoLock: c.IsSet("lock") && !c.Bool("lock"),
 		Secrets: r.secrets, Events: r.stream.Send, Stdin: e.Stdin, Stdout: e.Stdout}
 	in.Where = where(c, e)
-	dirs := settings.Lookup(in.Env).Dirs(in.Home, address(c, in) != "" || runsHere())
+	dirs := settings.Lookup(in.Env).Dirs(in.Home, address(c, in) != "" || asRoot())
 	in.State, in.DataDir, in.CacheDir = c.String("state"), dirs.Data, dirs.Cache
 	kept, err := settings.Lookup(in.Env).Size("DEPLOYSTER_MAX_ARTIFACTS")
 	if err != nil {
@@ -139,7 +139,7 @@ func (s *session) open(ctx context.Context, c *cli.Context) (app.Runtime, error)
 	if err != nil {
 		return nil, err
 	}
-	away, err := elsewhere.Open(s.engine.Workspace.CacheDir, from)
+	away, err := elsewhere.Open(s.engine.Workspace.CacheDir, from, s.env.notHere)
 	if err != nil {
 		return nil, err
 	}

@@ -15,13 +15,13 @@ type Dirs struct {
 	Cache string // what can be fetched again; "" = there is none
 }
 
-// Dirs returns the directories of a command. A command that runs images has one for everything, and
-// else each user has directories below the home directory.
-func (env Lookup) Dirs(home string, runsHere bool) Dirs {
+// Dirs returns the directories of a command. Root has one for everything, and each other
+// user has directories below the home directory.
+func (env Lookup) Dirs(home string, asRoot bool) Dirs {
 	if dir := env("DEPLOYSTER_DATA_DIR"); dir != "" {
 		return Dirs{dir, dir}
 	}
-	if runsHere {
+	if asRoot {
 		return Dirs{runner.DefaultHostDataDir, runner.DefaultHostDataDir}
 	}
 	return Dirs{env.StateDir(home), env.below("XDG_CACHE_HOME", home, ".cache")}
@@ -30,6 +30,11 @@ func (env Lookup) Dirs(home string, runsHere bool) Dirs {
 // StateDir returns where a user's state of this program is; "" = there is no home directory.
 func (env Lookup) StateDir(home string) string {
 	return env.below("XDG_STATE_HOME", home, filepath.Join(".local", "state"))
+}
+
+// DataHome returns where the containerd of a user is; "" = there is no home directory.
+func (env Lookup) DataHome(home string) string {
+	return env.below("XDG_DATA_HOME", home, filepath.Join(".local", "share"))
 }
 
 // below returns the directory of this program in one that a variable names. The specification of the

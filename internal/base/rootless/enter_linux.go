@@ -1,0 +1,70 @@
+package rootless
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Enter starts the program of this process again, with the same arguments, environment, files and
+// process id, in the namespace of its user. It returns only if that is not possible, with an error
+// that says what to do; nothing has changed then.
+//
+// A process with threads cannot enter a user namespace, and programs in Go have threads from the
+// start. So nsenter enters it, and becomes the program.
+func Enter() error {
+	m, nsenter, err := prepare()
+	if err != nil {
+		return err
+	}
+	dir, err := RuntimeDir()
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	gate, err := waitGate(dir)
+	if err != nil {
+		return err
+	}
+	defer gate.Close()
+	pid, err := holder(dir, m)
+	if err != nil {
+		return err
+	}
+	// The holder stays until this process is inside: Arrive closes the gate. Others may enter too.
+	if err := unix.Flock(int(gate.Fd()), unix.LOCK_SH); err != nil {
+		return err
+	}
+	if _, err := unix.FcntlInt(gate.Fd(), unix.F_SETFD, 0); err != nil {
+		return err
+	}
+	environ := append(os.Environ(), fmt.Sprintf("%s=%d:%d:%d:%s", marker, os.Getuid(), os.Getgid(), gate.Fd(), here))
+	args := []string{"nsenter", "--user", "--preserve-credentials", "--mount", "--target", strconv.Itoa(pid), self}
+	return syscall.Exec(nsenter, slices.Concat(args, os.Args[1:]), environ)
+}
+
+// prepare finds what Enter needs.
+func prepare() (m mapping, nsenter string, err error) {
+	if err := allowed("/"); err != nil {
+		return m, "", err
+	}
+	for program, at := range map[string]*string{"newuidmap": &m.newuidmap, "newgidmap": &m.newgidmap, "nsenter": &nsenter} {
+		if *at, err = exec.LookPath(program); err != nil {
+			return m, "", errProgram(program)
+		}
+	}
+	m.uids, m.gids, err = subordinates("/", os.Getuid(), os.Getgid(), os.Getenv("USER"))
+	return m, nsenter, err
+}
