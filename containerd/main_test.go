@@ -23,6 +23,7 @@ import (
 	"deployster/containerd/shim"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/proc"
+	"deployster/internal/base/rootless"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/imagestore"
 )
@@ -30,6 +31,9 @@ import (
 // TestMain makes this test binary what the product's binary is: also the
 // shim and the server.
 func TestMain(m *testing.M) {
+	if rootless.IsHolder(os.Args[0]) {
+		os.Exit(rootless.Hold(os.Args[1:]))
+	}
 	if shim.Is(os.Args[0]) {
 		shim.Run()
 		return
@@ -39,6 +43,10 @@ func TestMain(m *testing.M) {
 	}
 	if os.Args[0] == testClientName {
 		os.Exit(testClient())
+	}
+	if err := enterNamespace(); err != nil {
+		fmt.Println(err)
+		os.Exit(1)
 	}
 	os.Exit(runTests(m))
 }
@@ -87,6 +95,9 @@ func runTests(m *testing.M) int {
 // this one, where a server and its clients look for them. So the containers of these
 // tests run under what a build makes.
 func buildHelpers() (paths []string, err error) {
+	if rootless.Inside() {
+		return nil, nil // root has put them there
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -118,6 +129,9 @@ func moduleRoot(t testing.TB) string {
 // not there.
 func newEnoughRunc(t testing.TB) string {
 	t.Helper()
+	if path := os.Getenv(runcVariable); path != "" {
+		return path
+	}
 	root := moduleRoot(t)
 	path := filepath.Join(root, "bin", "runc")
 	if _, err := os.Stat(path); err != nil {
