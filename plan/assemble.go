@@ -92,6 +92,9 @@ func (a assembly) frame() *Plan {
 		Sources: m.Sources(), Edges: a.edges()}
 	p.Instances, p.Artifacts, p.Hosts = p.Sources.Instances, o.Artifacts.Found(), o.Hosts
 	for addr, step := range p.Resources {
+		if step.Settings.Host == nil {
+			p.Rootless = o.Rootless
+		}
 		if at, number := moves.RecordedAt(addr); number > 0 {
 			step.Deposed = at
 		} else {

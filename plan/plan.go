@@ -8,6 +8,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/graph"
+	"deployster/internal/base/rootless"
 	"deployster/internal/runtime/remote/router"
 	"deployster/plan/artifacts"
 	"deployster/plan/begins"
@@ -71,6 +72,7 @@ type Plan struct {
 
 	Artifacts map[string]artifacts.Pin `json:"artifacts,omitempty"` // their versions, by name
 	Hosts     map[string]router.Pin    `json:"hosts,omitempty"`     // the machines that resources are on, by the names of hosts
+	Rootless  []rootless.Loss          `json:"rootless,omitempty"`  // what its containers on this machine do not have, for want of root
 	Checks    []config.CheckResult     `json:"checks,omitempty"`    // results of the check blocks, with the values known so far
 
 	// Variables pins the values that the manifests were evaluated with.

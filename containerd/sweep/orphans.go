@@ -61,6 +61,9 @@ func (w Sweeper) end(groups []string, of func(id string) bool) (starts bool, err
 			errs = append(errs, endProcess(pid))
 		}
 	}
+	if w.Embedded {
+		errs = append(errs, w.endFirst(of))
+	}
 	list, err := proc.Files("cmdline")
 	for _, file := range list {
 		content, err := os.ReadFile(file)

@@ -51,6 +51,9 @@ func inspectType(c *cli.Context, s *session) error {
 	if t.ReadOnly, err = machine.ReadOnly(c.Context, runtime, ty.Digest); err != nil {
 		return err
 	}
+	if c.String("host") == "" {
+		t.Rootless = machine.Lost(runtime)
+	}
 	switch {
 	case c.Bool("schema"):
 		schema := t.ConfigSchema

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"deployster/config"
+	"deployster/internal/base/rootless"
 	"deployster/internal/runtime/claims"
 	"deployster/internal/runtime/remote/router"
 	"deployster/internal/runtime/runner"
@@ -51,7 +52,8 @@ type Options struct {
 	Hosts        map[string]router.Pin
 	HostsAtOnce  int // hosts worked on at a time; 0 = order.Hosts
 	// Claims returns what other states have declared on a host, nil = this machine; nil = that is not recorded.
-	Claims func(ctx context.Context, host *runner.Host) ([]claims.Record, error)
+	Claims   func(ctx context.Context, host *runner.Host) ([]claims.Record, error)
+	Rootless []rootless.Loss // what containers on this machine do not have
 }
 
 // Event is something that happened in a session.

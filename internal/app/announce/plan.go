@@ -60,7 +60,7 @@ func Plan(send func(events.Event), secrets *redact.Redactor, p *plan.Plan, file 
 		send(events.OfChecks(secrets.Checks(p.Checks)))
 	}
 	summary := events.PlanSummary{Plan: p.ID, Summary: p.Summary, Changes: p.HasChanges(), Moves: p.Moves, LeftOpen: p.LeftOpen(),
-		File: file}
+		File: file, Rootless: p.Rootless}
 	for _, s := range p.Exclusive {
 		summary.Exclusive = append(summary.Exclusive, s.Map(secrets.Hide))
 	}

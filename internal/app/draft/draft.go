@@ -74,7 +74,7 @@ func (p Planner) Options(in Inputs) plan.Options {
 	w := p.Command.Work
 	return plan.Options{Version: w.Version, Workspace: w.Dir, Selection: in.Selection, Parallelism: resources, InWorkers: workers,
 		Now: w.Started, Progress: p.Command.Planning, Secret: w.Secrets.Learn, PlugPaths: PlugPaths(p.Places), Hosts: in.Hosts,
-		HostsAtOnce: in.AtOnce, Claims: func(ctx context.Context, host *runner.Host) ([]claims.Record, error) {
+		HostsAtOnce: in.AtOnce, Rootless: machine.Lost(p.Machine.Runtime), Claims: func(ctx context.Context, host *runner.Host) ([]claims.Record, error) {
 			return p.Places.Claim(ctx, host, claims.Request{Step: claims.Read, Record: claims.Record{Lineage: in.Prior.Lineage}})
 		}}
 }

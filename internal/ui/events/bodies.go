@@ -8,6 +8,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/rootless"
 	"deployster/plan"
 	"deployster/plan/drift"
 	"deployster/plan/inputs"
@@ -107,6 +108,8 @@ type PlanSummary struct {
 	// LeftOpen lists the resources whose actions are decided during apply.
 	LeftOpen []string `json:"left_open,omitempty"`
 	File     string   `json:"file,omitempty"` // the file to which it was saved
+	// Rootless lists what containers on this machine do not have, because deployster runs without root.
+	Rootless []rootless.Loss `json:"rootless,omitempty"`
 }
 
 // Drift is the report of a drift check.

@@ -9,6 +9,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/rootless"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/clusterlines"
 	"deployster/internal/ui/jsondiff"
@@ -39,6 +40,9 @@ func Plan(p *plan.Plan, o Options) string {
 	b.WriteString(Checks(p.Checks))
 	b.WriteString(clusterlines.Of(p, changes))
 	writeUnreachable(&b, p)
+	if len(p.Rootless) > 0 {
+		fmt.Fprintf(&b, "rootless: %s.\n\n", diag.Visible(rootless.Words(p.Rootless)))
+	}
 	b.WriteString(Summary(p) + "\n")
 	return b.String()
 }

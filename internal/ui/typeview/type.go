@@ -1,6 +1,7 @@
 package typeview
 
 import (
+	"deployster/internal/base/rootless"
 	"deployster/internal/runtime/runner/typeschema"
 	"deployster/internal/ui/paint"
 	"deployster/internal/ui/terminal"
@@ -42,7 +43,8 @@ type Document struct {
 	Reuse        bool                            `json:"reuse"`
 	Cache        bool                            `json:"cache"`
 	// ReadOnly: its containers have a read-only root file system, unless the type block declares otherwise.
-	ReadOnly      bool `json:"read_only_rootfs,omitempty"`
+	ReadOnly      bool            `json:"read_only_rootfs,omitempty"`
+	Rootless      []rootless.Loss `json:"rootless,omitempty"` // what its containers on this machine do not have
 	configOpen    bool
 	configUnknown bool // there is no schema
 }
@@ -86,6 +88,9 @@ func Print(p terminal.Printer, t Document) {
 	}
 	if t.ReadOnly {
 		facts = append(facts, []string{"Its files", "read-only, except for plugs and /tmp; read_only_rootfs = false allows more"})
+	}
+	if len(t.Rootless) > 0 {
+		facts = append(facts, []string{"Rootless", rootless.Words(t.Rootless)})
 	}
 	p.Table("", facts)
 	p.Printf("\n%s\n", paint.Bold("Config"))
