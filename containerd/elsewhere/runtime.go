@@ -62,11 +62,12 @@ func (r *Runtime) NotHere() error {
 	if os.Geteuid() == 0 { // it is not Linux
 		return diag.Errorf("Not on this machine", "runs on this machine, which is not Linux: give the resource a host.")
 	}
-	if r.why != nil {
-		return r.why
+	why := ""
+	for _, d := range diag.From("", r.why) {
+		why = " Without root: " + d.Detail
 	}
-	return diag.Errorf("Not enough rights to run containers", "requires root: runs on this machine. Run deployster as root (sudo), or use "+
-		"a containerd whose socket you may use: -containerd-address SOCKET, or CONTAINERD_ADDRESS. What has a host needs neither.")
+	return diag.Because(r.why, "Not enough rights to run containers", "requires root: runs on this machine. Run deployster as root (sudo), or "+
+		"use a containerd whose socket you may use: -containerd-address SOCKET, or CONTAINERD_ADDRESS. What has a host needs neither.%s", why)
 }
 
 // Run implements runner.Runner.

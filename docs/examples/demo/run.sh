@@ -8,7 +8,9 @@ demo=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$demo/../../.." && pwd)
 
 work=$(mktemp -d)
-export DEPLOYSTER_DATA_DIR="${DEPLOYSTER_DATA_DIR:-/var/lib/deployster}"
+if [ "$(id -u)" = 0 ]; then
+	export DEPLOYSTER_DATA_DIR="${DEPLOYSTER_DATA_DIR:-/var/lib/deployster}"
+fi
 trap 'rm -rf "$work"' EXIT
 cp "$demo/main.hcl" "$work"
 mkdir "$work/site" "$work/file" "$work/cert"

@@ -24,12 +24,12 @@ func allowed(root string) error {
 		return strings.TrimSpace(string(content))
 	}
 	if _, err := os.Stat(filepath.Join(root, "proc/self/ns/user")); err != nil {
-		return diag.Errorf(title, "This kernel has no user namespaces. Run deployster as root (sudo).")
+		return diag.Errorf(title, "this kernel has no user namespaces.")
 	}
 	for name, value := range map[string]string{"user.max_user_namespaces": "15000", "kernel.unprivileged_userns_clone": "1"} {
 		if setting(name) == "0" {
-			return diag.Errorf(title, "This machine lets users have no user namespaces: %s is 0. Set it as root: `sysctl -w %[1]s=%s`, and "+
-				"in a file of /etc/sysctl.d to keep it; or run deployster as root (sudo).", name, value)
+			return diag.Errorf(title, "this machine lets users have no user namespaces: %s is 0. Set it as root: `sysctl -w %[1]s=%s`, and "+
+				"in a file of /etc/sysctl.d to keep it.", name, value)
 		}
 	}
 	profile, _ := os.ReadFile(filepath.Join(root, "proc/self/attr/current")) // "" = no AppArmor
@@ -48,14 +48,13 @@ var packages = map[string]string{
 }
 
 func errProgram(name string) error {
-	return diag.Errorf(title, "%s is not on the PATH, and is needed to run containers as a user who is not root. Install it, from %s; or "+
-		"run deployster as root (sudo).", name, packages[name])
+	return diag.Errorf(title, "%s is not on the PATH, and is needed to run containers as a user who is not root. Install it, from %s.", name, packages[name])
 }
 
 // errRefused returns the error for a kernel that does not create a namespace.
 func errRefused(cause error) error {
-	return diag.Because(cause, title, "The kernel refused a user namespace: %s. In a container, its own settings forbid that. Run "+
-		"deployster as root (sudo), or see %s.", cause, page)
+	return diag.Because(cause, title, "the kernel refused a user namespace: %s. In a container, its own settings may forbid that: "+
+		"see %s.", cause, page)
 }
 
 func errMapping(program, said string, cause error) error {

@@ -11,6 +11,7 @@ import (
 	"deployster/containerd"
 	"deployster/containerd/shim"
 	_ "deployster/internal/base/collector" // as the real one
+	"deployster/internal/base/rootless"
 	"deployster/internal/cli"
 )
 
@@ -18,6 +19,8 @@ import (
 // embedded containerd, and its shim.
 func TestMain(m *testing.M) {
 	switch {
+	case rootless.IsHolder(os.Args[0]):
+		os.Exit(rootless.Hold(os.Args[1:]))
 	case shim.Is(os.Args[0]):
 		shim.Run()
 		return
@@ -32,14 +35,23 @@ func TestMain(m *testing.M) {
 		}
 		return
 	case filepath.Base(os.Args[0]) == "deployster":
-		dropRights()
-		os.Exit(cli.Main(kept())) // a script's command: it has nothing of the suite's
+		command() // of a script: it has nothing of the suite's
 	}
 	s, err := newSuite(m)
 	if err != nil {
 		panic(err)
 	}
 	testscript.Main(s, map[string]func(){
-		"deployster": func() { dropRights(); os.Exit(cli.Main(kept())) },
+		"deployster": command,
 	})
+}
+
+// command is the command of a script.
+func command() {
+	dropRights()
+	dropToPerson()
+	if err := rootless.Arrive(); err != nil {
+		panic(err)
+	}
+	os.Exit(cli.Main(kept()))
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/rootless"
 	"deployster/internal/cli/process"
 	"deployster/state"
 )
@@ -28,7 +29,8 @@ const printedDir = "DEPLOYSTER_TEST_PRINTED"
 // kept gives stdout, and keeps what goes there for checkPrinted.
 func kept() io.Writer {
 	dir := os.Getenv(printedDir)
-	if dir == "" || !slices.ContainsFunc(os.Args, func(a string) bool { return a == "-json" || a == "--json" }) {
+	again := os.Getenv(asPerson) != "" && !rootless.Inside() // the command starts itself again, in the namespace of its user
+	if dir == "" || again || !slices.ContainsFunc(os.Args, func(a string) bool { return a == "-json" || a == "--json" }) {
 		return process.Stdout()
 	}
 	f, err := os.CreateTemp(dir, "*.printed")

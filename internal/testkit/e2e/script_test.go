@@ -38,6 +38,7 @@ var update = flag.Bool("update", false, "write what the scripts' commands print 
 //	                        no file, data directory, host, store and process shows a secret in any form
 //	sshd                    start an sshd for hosts on loopback: SSH_PORT, SSH_KEY, SSH_HOST_KEY, HOSTS
 //	nobody                  the command is that of the user nobody from here on, with ssh alone on the PATH
+//	person                  the command is that of a user who is made for it from here on, with subordinate ids
 //	git-daemon DIR          serve the git repositories in DIR on loopback, and take pushes: GIT is where
 //	registry [password|token] [tls]
 //	                        start a registry behind a door of ours: REGISTRY, REGISTRY_CA, REGISTRY_LOG
@@ -130,6 +131,7 @@ func params(root string, setup func(*testscript.Env) error) testscript.Params {
 			"notify-socket": listenForNotes,
 			"nobody":        becomeNobody,
 			"cluster":       startCluster,
+			"person":        becomePerson,
 		},
 	}
 }

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -24,25 +26,64 @@ type Person struct {
 // patience is how long to wait for others who change /etc/passwd, and for processes that end.
 const patience = 2 * time.Minute
 
-// New makes a user.
+// New makes a user, who ends with the test.
 func New(t testing.TB) Person {
 	t.Helper()
+	p, err := Make()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Remove(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+// Make makes a user. The caller removes the user.
+func Make() (Person, error) {
 	var random [4]byte
 	_, _ = rand.Read(random[:]) // documented to never fail
 	p := Person{Name: "dt" + hex.EncodeToString(random[:])}
 	p.Home = filepath.Join("/home", p.Name)
-	change(t, "useradd", "--create-home", "--shell", "/bin/sh", p.Name)
-	t.Cleanup(func() {
-		eventually(t, "the processes of "+p.Name+" end", func() bool { return len(p.Processes()) == 0 })
-		change(t, "userdel", "--remove", p.Name)
-	})
+	if err := change("useradd", "--create-home", "--shell", "/bin/sh", p.Name); err != nil {
+		return p, err
+	}
 	found, err := user.Lookup(p.Name)
 	if err != nil {
-		t.Fatal(err)
+		return p, errors.Join(err, p.Remove())
 	}
 	p.UID, _ = strconv.Atoi(found.Uid) // it was made a moment ago
 	p.GID, _ = strconv.Atoi(found.Gid)
-	return p
+	return p, nil
+}
+
+// Remove removes the user, once all processes have ended. What else is left is an error.
+func (p Person) Remove() error {
+	var errs []error
+	for end := time.Now().Add(patience); len(p.Processes()) > 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			errs = append(errs, fmt.Errorf("processes of %s are left:\n%s", p.Name, strings.Join(p.Processes(), "\n")))
+			for _, line := range p.Processes() {
+				pid, _ := strconv.Atoi(strings.Fields(line)[0]) // it is a number
+				_ = syscall.Kill(pid, syscall.SIGKILL)          // it may have ended
+			}
+			break
+		}
+	}
+	if dir := p.RuntimeDir(); exists(dir) {
+		errs = append(errs, fmt.Errorf("%s is left", dir), os.RemoveAll(dir))
+	}
+	return errors.Join(append(errs, change("userdel", "--remove", p.Name))...)
+}
+
+// RuntimeDir returns where sockets are of a user who has not logged in.
+func (p Person) RuntimeDir() string { return fmt.Sprintf("/tmp/deployster-%d", p.UID) }
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // Command returns a command of the user, in the home directory and with a path of programs in front of
@@ -55,7 +96,7 @@ func (p Person) Command(path, name string, args ...string) *exec.Cmd {
 	return c
 }
 
-// Processes returns the command lines of the living processes of the user, and of subordinate ids.
+// Processes returns the ids and the command lines of the living processes of the user.
 func (p Person) Processes() (lines []string) {
 	entries, _ := filepath.Glob("/proc/[0-9]*") // the pattern is valid
 	for _, dir := range entries {
@@ -75,24 +116,14 @@ func (p Person) Processes() (lines []string) {
 }
 
 // change runs a program that changes the list of users, and again while another one does.
-func change(t testing.TB, name string, args ...string) {
-	t.Helper()
+func change(name string, args ...string) error {
 	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
 		out, err := exec.Command(name, args...).CombinedOutput()
-		if err == nil {
-			return
-		}
-		if !bytes.Contains(out, []byte("lock")) || time.Now().After(end) {
-			t.Fatalf("%s %v: %v\n%s", name, args, err, out)
-		}
-	}
-}
-
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal(fmt.Sprintf("waited for %s in vain: %s", patience, what))
+		switch {
+		case err == nil:
+			return nil
+		case !bytes.Contains(out, []byte("lock")) || time.Now().After(end):
+			return fmt.Errorf("%s %v: %w\n%s", name, args, err, out)
 		}
 	}
 }
