@@ -48,7 +48,8 @@ var packages = map[string]string{
 }
 
 func errProgram(name string) error {
-	return diag.Errorf(title, "%s is not on the PATH, and is needed to run containers as a user who is not root. Install it, from %s.", name, packages[name])
+	return diag.Errorf(title, "%s is not on the PATH, and is needed to run containers as a user who is not root. Install it, from %s.",
+		name, packages[name])
 }
 
 // errRefused returns the error for a kernel that does not create a namespace.
