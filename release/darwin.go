@@ -38,7 +38,7 @@ func (r *release) darwin(common []file) error {
 }
 
 // darwinArchive writes one archive. Its paths are those below /usr/local, since /usr is read-only
-// there. The program itself is beside the files that it searches for, and bin has a link.
+// there. The program itself is next to the files that it searches for, and bin has a link.
 func (r *release) darwinArchive(arch string, files []file) error {
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
 	top := fmt.Sprintf("deployster_%s_darwin_%s", r.version, arch)

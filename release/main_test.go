@@ -98,7 +98,7 @@ func TestPackages_HaveTheDateOfTheCommit(t *testing.T) {
 	}
 }
 
-// The client for darwin comes with what hosts of all architectures are given, beside the program, where it
+// The client for darwin comes with what hosts of all architectures are given, next to the program, where it
 // searches for that; bin has a link to it.
 func TestDarwin_HasTheClientAndWhatHostsAreGiven(t *testing.T) {
 	r := release{version: "1.0.0", date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), work: t.TempDir(), out: t.TempDir()}

@@ -13,7 +13,7 @@ import (
 
 // Enter starts the program of this process again, with the same arguments, environment, files and
 // process id, in the namespace of its user. It returns only if that is not possible, with an error
-// that says what to do; nothing has changed then.
+// for users; nothing has changed then.
 //
 // A process with threads cannot enter a user namespace, and programs in Go have threads from the
 // start. So nsenter enters it, and becomes the program.

@@ -14,7 +14,7 @@ import (
 // page is where a person reads more.
 const page = "docs/rootless.md"
 
-// title begins all errors about a namespace that cannot be had.
+// title begins all errors about a namespace that is not possible.
 const title = "Containers cannot run here without root"
 
 // allowed returns an error if the machine, whose files are below root, lets users have no namespaces.
