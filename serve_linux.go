@@ -10,7 +10,8 @@ import (
 	"deployster/internal/base/rootless"
 )
 
-// serve is the embedded containerd, its shim, or what holds the namespace of a user, if this process was started as one of them; then it does not return.
+// serve is the embedded containerd, its shim, or what holds the namespace of a user, if this process was started as one of
+// them; then it does not return.
 func serve(args []string) {
 	if rootless.IsHolder(args[0]) {
 		os.Exit(rootless.Hold(args[1:]))

@@ -1,7 +1,6 @@
 package containerd
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -10,7 +9,6 @@ import (
 	"deployster/containerd/layout"
 	"deployster/containerd/registry"
 	"deployster/internal/base/diag"
-	"deployster/internal/base/rootless"
 	"deployster/internal/runtime/runner/machinegrant"
 )
 
@@ -78,15 +76,9 @@ func (o Options) withDefaults() (Options, error) {
 		key = dir
 	}
 	if o.RuntimeDir == "" {
-		name := fmt.Sprintf("%x", sha256.Sum256([]byte(key)))[:12]
-		root := layout.RuntimeRoot
-		if rootless.Inside() {
-			name = name[:8] // the directory above has a longer path
-			if root, err = rootless.RuntimeDir(); err != nil {
-				return o, layout.ErrRuntimeDir(root, err)
-			}
+		if o.RuntimeDir, err = layout.RuntimeDir(key); err != nil {
+			return o, err
 		}
-		o.RuntimeDir = filepath.Join(root, name)
 	}
 	dir, err = filepath.Abs(o.RuntimeDir)
 	if err != nil {

@@ -3,7 +3,6 @@ package containerd
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
@@ -21,7 +20,6 @@ import (
 	"deployster/containerd/sweep"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/proc"
-	"deployster/internal/base/rootless"
 	"deployster/internal/runtime/runner"
 )
 
@@ -125,9 +123,8 @@ func (c *container) delete(ctx context.Context, code int, well bool) error {
 
 // others returns the living processes of a container except its first one and but.
 func (c *container) others(ctx context.Context, but uint32) (pids []int) {
-	if rootless.Inside() { // runc finds them by their cgroup
-		all, _ := sandbox.Processes(c.id, int(c.pid)) // nil on failure
-		return slices.DeleteFunc(all, func(pid int) bool { return pid == int(but) || pid == int(c.pid) })
+	if !sandbox.HasCgroups() { // where runc finds them
+		return sandbox.Others(int(c.pid), int(but))
 	}
 	ctx, cancel := c.r.conn.Detached(ctx, 10*time.Second)
 	defer cancel()

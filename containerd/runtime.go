@@ -20,7 +20,6 @@ import (
 	"deployster/containerd/unpacked"
 	"deployster/containerd/volumes"
 	"deployster/internal/base/diag"
-	"deployster/internal/base/rootless"
 	"deployster/internal/runtime/runner/machinegrant"
 )
 
@@ -112,14 +111,6 @@ func (r *Runtime) Withheld(path string) string { return r.sandboxes.Withheld(pat
 
 // RuncVersion returns the version of the runc that it uses; "" = unknown.
 func (r *Runtime) RuncVersion(ctx context.Context) string { return r.conn.RuncVersion(ctx) }
-
-// Lost returns what containers do not have because deployster runs without root.
-func (r *Runtime) Lost() []rootless.Loss {
-	if !r.conn.Embedded {
-		return nil
-	}
-	return rootless.Lost()
-}
 
 func (r *Runtime) sweeper() sweep.Sweeper {
 	return sweep.Sweeper{Client: r.conn.Client, Namespace: r.conn.Config.Namespace, RuntimeDir: r.conn.Config.RuntimeDir,

@@ -9,7 +9,6 @@ import (
 
 	taskapi "github.com/containerd/containerd/api/services/tasks/v1"
 	"github.com/containerd/errdefs/pkg/errgrpc"
-	"github.com/opencontainers/runtime-spec/specs-go"
 
 	"deployster/containerd/agentconn"
 	"deployster/containerd/failure"
@@ -170,7 +169,7 @@ func (w *sharedContainer) begin(ctx context.Context, file string) (err error) {
 	spec := w.container.box.Spec
 	spec.Mounts = append(spec.Mounts, w.container.r.sandboxes.Bind(file, agentPath, false),
 		w.container.r.sandboxes.Bind(path, agentSocket, false))
-	addAgent(spec.Linux.Resources)
+	sandbox.Widen(spec, agentThreads, agentMemory)
 	if err := w.container.create(setup); err != nil {
 		return err
 	}
@@ -184,16 +183,4 @@ func (w *sharedContainer) begin(ctx context.Context, file string) (err error) {
 		return fmt.Errorf("the processes of a container cannot be seen from here: %d (%w)", len(procs), err)
 	}
 	return nil
-}
-
-// addAgent adds what an agent takes to the limits of its container; nil = there are none, without root.
-func addAgent(limits *specs.LinuxResources) {
-	if limits == nil {
-		return
-	}
-	*limits.Pids.Limit += agentThreads
-	if m := limits.Memory; m != nil {
-		most := *m.Limit + agentMemory
-		m.Limit, m.Swap = &most, &most
-	}
 }

@@ -66,8 +66,9 @@ func (r *Runtime) NotHere() error {
 	for _, d := range diag.From("", r.why) {
 		why = " Without root: " + d.Detail
 	}
-	return diag.Because(r.why, "Not enough rights to run containers", "requires root: runs on this machine. Run deployster as root (sudo), or "+
-		"use a containerd whose socket you may use: -containerd-address SOCKET, or CONTAINERD_ADDRESS. What has a host needs neither.%s", why)
+	return diag.Because(r.why, "Not enough rights to run containers", "requires root: runs on this machine. Run deployster as root "+
+		"(sudo), or use a containerd whose socket you may use: -containerd-address SOCKET, or CONTAINERD_ADDRESS. What has a host "+
+		"needs neither.%s", why)
 }
 
 // Run implements runner.Runner.

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"deployster/containerd/failure"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/rootless"
 	"deployster/internal/runtime/runner"
 )
 
@@ -18,6 +20,19 @@ const ServerName = "deployster-containerd"
 
 // RuntimeRoot is the parent of run-time directories, unless another one is given.
 const RuntimeRoot = "/run/deployster"
+
+// RuntimeDir returns the default run-time directory for a key, which names a data directory or a daemon.
+func RuntimeDir(key string) (string, error) {
+	name := fmt.Sprintf("%x", sha256.Sum256([]byte(key)))[:12]
+	if !rootless.Inside() {
+		return filepath.Join(RuntimeRoot, name), nil
+	}
+	root, err := rootless.RuntimeDir()
+	if err != nil {
+		return "", ErrRuntimeDir(root, err)
+	}
+	return filepath.Join(root, name[:8]), nil // the directory above has a longer path
+}
 
 // Config is what the client that starts a server passes to it, as flags, so that the
 // process list shows what a server is for.

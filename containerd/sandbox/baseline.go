@@ -94,6 +94,19 @@ func resources(s runner.Settings) *specs.LinuxResources {
 	return res
 }
 
+// Widen adds threads and memory to the limits of a container, where it has any.
+func Widen(spec *specs.Spec, threads, memory int64) {
+	limits := spec.Linux.Resources
+	if limits == nil { // without root
+		return
+	}
+	*limits.Pids.Limit += threads
+	if m := limits.Memory; m != nil {
+		most := *m.Limit + memory
+		m.Limit, m.Swap = &most, &most
+	}
+}
+
 // DiskLimit returns how many bytes the container's own files may have.
 func DiskLimit(s runner.Settings) int64 {
 	if s.WholeMachine && s.Disk <= 0 {

@@ -46,7 +46,7 @@ func OpenProcess(id string, pid int) (fd int, err error) {
 	if fd, err = unix.PidfdOpen(pid, 0); err != nil {
 		return -1, err
 	}
-	if !hasCgroups() {
+	if !HasCgroups() {
 		if isOf(id, pid) {
 			return fd, nil
 		}
@@ -63,7 +63,7 @@ func OpenProcess(id string, pid int) (fd int, err error) {
 
 // Processes returns the living processes of a container, its first one before the others.
 func Processes(id string, first int) (pids []int, err error) {
-	if !hasCgroups() {
+	if !HasCgroups() {
 		return inNamespaceOf(first)
 	}
 	b, err := os.ReadFile(filepath.Join("/sys/fs/cgroup", CgroupPath(id), "cgroup.procs"))

@@ -27,12 +27,13 @@ func (h host) checkRootless(s runner.Settings) error {
 	case !h.rootless:
 		return nil
 	case s.WholeMachine:
-		return diag.Errorf("A type needs root", "The type block has whole_machine, which means root's rights on this machine, and deployster "+
-			"runs without root. Run it as root (sudo), or give the type a host.")
+		return diag.Errorf("A type needs root", "The type block has whole_machine, which means root's rights on this machine, and "+
+			"deployster runs without root. Run it as root (sudo), or give the type a host.")
 	case s.UserNS == runner.AutoUserNS:
 		return diag.Errorf("A type needs a user namespace of its own, which takes root",
-			"The type block has userns = \"auto\", and deployster runs without root: all containers share the namespace of the user, in which "+
-				"no id but the user's own has any rights outside. Remove userns from the type block, or run deployster as root (sudo).")
+			"The type block has userns = \"auto\", and deployster runs without root: all containers share the namespace of the user, "+
+				"in which no id but the user's own has any rights outside. Remove userns from the type block, or run deployster as root "+
+				"(sudo).")
 	}
 	return nil
 }
@@ -105,5 +106,11 @@ func inNamespaceOf(first int) (pids []int, err error) {
 	return pids, nil
 }
 
-// hasCgroups reports whether containers have cgroups.
-func hasCgroups() bool { return !rootless.Inside() }
+// Others returns the living processes of a container without a cgroup, except its first one and but.
+func Others(first, but int) []int {
+	all, _ := inNamespaceOf(first) // nil on failure
+	return slices.DeleteFunc(all, func(pid int) bool { return pid == first || pid == but })
+}
+
+// HasCgroups reports whether containers have cgroups.
+func HasCgroups() bool { return !rootless.Inside() }

@@ -10,6 +10,7 @@ import (
 	"deployster/internal/app"
 	"deployster/internal/app/machine"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/rootless"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/ui/typeview"
 )
@@ -52,7 +53,7 @@ func inspectType(c *cli.Context, s *session) error {
 		return err
 	}
 	if c.String("host") == "" {
-		t.Rootless = machine.Lost(runtime)
+		t.Rootless = rootless.Lost()
 	}
 	switch {
 	case c.Bool("schema"):

@@ -11,7 +11,6 @@ import (
 	"deployster/internal/app/command"
 	"deployster/internal/app/images"
 	"deployster/internal/app/workspace"
-	"deployster/internal/base/rootless"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/remote/router"
 	"deployster/internal/runtime/runner"
@@ -39,14 +38,6 @@ type Runtime interface {
 type Elsewhere interface {
 	// NotHere returns the error about what would run on this machine.
 	NotHere() error
-}
-
-// Lost returns what containers of a Runtime do not have, because it runs them without root.
-func Lost(r Runtime) []rootless.Loss {
-	if without, is := r.(interface{ Lost() []rootless.Loss }); is {
-		return without.Lost()
-	}
-	return nil
 }
 
 // Place is where images run: this machine, or this machine and hosts.

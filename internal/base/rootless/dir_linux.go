@@ -28,8 +28,8 @@ func RuntimeDir() (string, error) {
 	}
 	if !own(dir) {
 		return "", diag.Errorf("The run-time directory "+dir+" is not usable",
-			"XDG_RUNTIME_DIR names no directory of yours, and %s is not yours, or others may write there. Remove it, or set XDG_RUNTIME_DIR "+
-				"to a directory that only you can use.", dir)
+			"XDG_RUNTIME_DIR names no directory of yours, and %s is not yours, or others may write there. Remove it, or set "+
+				"XDG_RUNTIME_DIR to a directory that only you can use.", dir)
 	}
 	return dir, nil
 }

@@ -26,7 +26,7 @@ const (
 	heldFD   = 4 // the file that has its process id, with a lock for as long as it lives
 )
 
-// paths are the files of the namespace in a directory.
+// The files of the namespace in a directory.
 func heldFile(dir string) string { return filepath.Join(dir, "namespace") }
 func gateFile(dir string) string { return filepath.Join(dir, "namespace.gate") }
 
@@ -147,7 +147,8 @@ func holder(dir string, m mapping) (pid int, err error) {
 	}
 	defer mapped.Close()
 	defer waiting.Close()
-	c := &exec.Cmd{Path: "/proc/self/exe", Args: []string{HolderName, dir}, Dir: "/", Env: []string{}, ExtraFiles: []*os.File{waiting, held},
+	c := &exec.Cmd{Path: "/proc/self/exe", Args: []string{HolderName, dir}, Dir: "/", Env: []string{},
+		ExtraFiles:  []*os.File{waiting, held},
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS}}
 	if err := c.Start(); err != nil {
 		return 0, errRefused(err)

@@ -28,8 +28,8 @@ func allowed(root string) error {
 	}
 	for name, value := range map[string]string{"user.max_user_namespaces": "15000", "kernel.unprivileged_userns_clone": "1"} {
 		if setting(name) == "0" {
-			return diag.Errorf(title, "this machine lets users have no user namespaces: %s is 0. Set it as root: `sysctl -w %[1]s=%s`, and "+
-				"in a file of /etc/sysctl.d to keep it.", name, value)
+			return diag.Errorf(title, "this machine lets users have no user namespaces: %s is 0. Set it as root: `sysctl -w %[1]s=%s`, "+
+				"and in a file of /etc/sysctl.d to keep it.", name, value)
 		}
 	}
 	profile, _ := os.ReadFile(filepath.Join(root, "proc/self/attr/current")) // "" = no AppArmor
@@ -70,10 +70,10 @@ const idCount = 65535
 // subordinate ids that /etc/subuid and /etc/subgid assign follow.
 func subordinates(root string, uid, gid int, name string) (uids, gids []string, err error) {
 	names := []string{strconv.Itoa(uid), name}
-	if users, err := user.ParsePasswdFileFilter(filepath.Join(root, "etc/passwd"), func(u user.User) bool { return u.Uid == uid }); err == nil {
-		for _, u := range users {
-			names = append(names, u.Name)
-		}
+	mine := func(u user.User) bool { return u.Uid == uid }
+	users, _ := user.ParsePasswdFileFilter(filepath.Join(root, "etc/passwd"), mine) // without it there is USER
+	for _, u := range users {
+		names = append(names, u.Name)
 	}
 	if uids, err = ranges(root, "etc/subuid", uid, names); err != nil {
 		return nil, nil, err
