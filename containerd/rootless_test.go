@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -68,8 +69,25 @@ func inNamespace(t *testing.T, name string) string {
 // All that holds for root holds for a user who is not, but for limits of memory, processors and processes.
 func TestRootless_KeepsTheContract(t *testing.T) {
 	t.Parallel()
-	out := inNamespace(t, "TestEmbedded_KeepsTheContract")
+	if rootless.Inside() {
+		actsAsTheUser(t)
+		return
+	}
+	out := inNamespace(t, "(TestEmbedded|TestRootless)_KeepsTheContract")
 	if n := strings.Count(out, "--- PASS: "); n < 25 {
 		t.Errorf("only %d tests ran:\n%s", n, out)
+	}
+}
+
+// actsAsTheUser checks that programs such as ssh have the ids, and so the name and the home directory, of the user.
+func actsAsTheUser(t *testing.T) {
+	t.Helper()
+	c := exec.Command("id", "-un")
+	c.SysProcAttr = rootless.AsUser(nil)
+	if out, err := c.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != os.Getenv("USER") {
+		t.Errorf("a command of the user is one of %q, %v", out, err)
+	}
+	if out, err := exec.Command("id", "-un").CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != "root" {
+		t.Errorf("another command is one of %q, %v", out, err)
 	}
 }

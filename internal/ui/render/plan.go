@@ -40,7 +40,7 @@ func Plan(p *plan.Plan, o Options) string {
 	b.WriteString(Checks(p.Checks))
 	b.WriteString(clusterlines.Of(p, changes))
 	writeUnreachable(&b, p)
-	if len(p.Rootless) > 0 {
+	if len(p.Rootless) > 0 && p.HasChanges() {
 		fmt.Fprintf(&b, "rootless: %s.\n\n", diag.Visible(rootless.Words(p.Rootless)))
 	}
 	b.WriteString(Summary(p) + "\n")
