@@ -3,12 +3,12 @@ package workspace
 import (
 	"cmp"
 	"net/url"
-	"os"
 	"os/user"
 	"strconv"
 	"time"
 
 	"deployster/internal/app/runs"
+	"deployster/internal/base/rootless"
 	"deployster/state/actions"
 )
 
@@ -32,7 +32,7 @@ func NewRun(command, version string, env func(string) string) runs.Run {
 
 // userName returns the name of the user, and of the one who has become root by sudo.
 func userName(env func(string) string) string {
-	name := strconv.Itoa(os.Geteuid())
+	name := strconv.Itoa(rootless.UserID())
 	if u, err := user.LookupId(name); err == nil {
 		name = u.Username
 	}

@@ -12,10 +12,7 @@ import (
 // RuntimeDir returns the directory for what ends with the session of the user, such as sockets, and
 // creates it: below XDG_RUNTIME_DIR, else below the directory that a login makes, else in /tmp.
 func RuntimeDir() (string, error) {
-	uid := os.Getuid()
-	if user := outside(); user != nil {
-		uid = user.uid
-	}
+	uid := UserID()
 	for _, dir := range []string{os.Getenv("XDG_RUNTIME_DIR"), fmt.Sprintf("/run/user/%d", uid)} {
 		if filepath.IsAbs(dir) && own(dir) {
 			dir = filepath.Join(dir, "deployster")

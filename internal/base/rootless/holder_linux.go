@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -124,6 +125,32 @@ func waitGate(dir string) (*os.File, error) {
 	}
 }
 
+// servers are the names of what runs in a namespace for longer than a command.
+var servers = []string{"deployster-containerd", "containerd-shim-runc-v2"}
+
+// survivor returns a process in the namespace of a holder that was killed, whose files are below a directory;
+// 0 = there is none. What runs in that namespace is out of reach from another one.
+func survivor(dir string) int {
+	mine, err := os.Readlink("/proc/self/ns/user")
+	files, err2 := proc.Files("cmdline")
+	if errors.Join(err, err2) != nil {
+		return 0
+	}
+	for _, file := range files {
+		line, _ := os.ReadFile(file) // it may have ended
+		name, args, _ := strings.Cut(string(line), "\x00")
+		if !slices.Contains(servers, filepath.Base(name)) || !strings.Contains(args, dir+"/") || !own(filepath.Dir(file)) {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		theirs, err2 := os.Readlink(filepath.Join(filepath.Dir(file), "ns", "user"))
+		if errors.Join(err, err2) == nil && theirs != mine {
+			return pid
+		}
+	}
+	return 0
+}
+
 // holder returns the process that holds the namespace. It starts one if there is none. The gate is locked.
 func holder(dir string, m mapping) (pid int, err error) {
 	held, err := os.OpenFile(heldFile(dir), os.O_RDWR|os.O_CREATE, 0o600)
@@ -140,6 +167,9 @@ func holder(dir string, m mapping) (pid int, err error) {
 		return strconv.Atoi(strings.TrimSpace(string(content)))
 	case err != nil:
 		return 0, err
+	}
+	if pid := survivor(dir); pid > 0 {
+		return pid, nil
 	}
 	waiting, mapped, err := os.Pipe()
 	if err != nil {

@@ -34,6 +34,14 @@ var outside = sync.OnceValue(func() *ids {
 // Inside reports whether this process is in the namespace of a user who is not root.
 func Inside() bool { return outside() != nil }
 
+// UserID returns the id of the user of this process, outside of the namespace if it is in one.
+func UserID() int {
+	if user := outside(); user != nil {
+		return user.uid
+	}
+	return os.Geteuid()
+}
+
 // Environ returns what the environment of a process must have to know that it is inside.
 func Environ() []string {
 	if user := outside(); user != nil {
