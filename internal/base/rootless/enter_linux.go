@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -18,7 +17,7 @@ import (
 // A process with threads cannot enter a user namespace, and programs in Go have threads from the
 // start. So nsenter enters it, and becomes the program.
 func Enter() error {
-	m, nsenter, err := prepare()
+	m, err := prepare()
 	if err != nil {
 		return err
 	}
@@ -51,20 +50,19 @@ func Enter() error {
 		return err
 	}
 	environ := append(os.Environ(), fmt.Sprintf("%s=%d:%d:%d:%s", marker, os.Getuid(), os.Getgid(), gate.Fd(), here))
-	args := []string{"nsenter", "--user", "--preserve-credentials", "--mount", "--target", strconv.Itoa(pid), self}
-	return syscall.Exec(nsenter, slices.Concat(args, os.Args[1:]), environ)
+	return syscall.Exec(m.nsenter, slices.Concat(entering(pid), []string{self}, os.Args[1:]), environ)
 }
 
 // prepare finds what Enter needs.
-func prepare() (m mapping, nsenter string, err error) {
+func prepare() (m mapping, err error) {
 	if err := allowed("/"); err != nil {
-		return m, "", err
+		return m, err
 	}
-	for program, at := range map[string]*string{"newuidmap": &m.newuidmap, "newgidmap": &m.newgidmap, "nsenter": &nsenter} {
+	for program, at := range map[string]*string{"newuidmap": &m.newuidmap, "newgidmap": &m.newgidmap, "nsenter": &m.nsenter} {
 		if *at, err = exec.LookPath(program); err != nil {
-			return m, "", errProgram(program)
+			return m, errProgram(program)
 		}
 	}
 	m.uids, m.gids, err = subordinates("/", os.Getuid(), os.Getgid(), os.Getenv("USER"))
-	return m, nsenter, err
+	return m, err
 }

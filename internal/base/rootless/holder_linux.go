@@ -1,13 +1,11 @@
 package rootless
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -32,11 +30,22 @@ func heldFile(dir string) string { return filepath.Join(dir, "namespace") }
 func gateFile(dir string) string { return filepath.Join(dir, "namespace.gate") }
 
 // IsHolder reports whether this process was started, by its argv[0], as a holder.
-func IsHolder(argv0 string) bool { return filepath.Base(argv0) == HolderName }
+func IsHolder(argv0 string) bool {
+	_, again := heldAgain()
+	return again || filepath.Base(argv0) == HolderName
+}
+
+// heldAgain returns the directory of a namespace whose holder was killed, and whether this process, which
+// nsenter has started in it, is to be the next one.
+func heldAgain() (dir string, is bool) { return strings.CutPrefix(os.Getenv(marker), "hold:") }
 
 // Hold is the main function of a holder; args are its arguments without argv[0]: the directory, and
 // "mapped" once its ids are. It returns the exit code.
 func Hold(args []string) int {
+	if dir, is := heldAgain(); is {
+		_ = syscall.Exec("/proc/self/exe", []string{HolderName, dir, "mapped"}, []string{})
+		return 1
+	}
 	if len(args) == 1 {
 		// A process loses its rights in the namespace when a program starts before it is root there.
 		mapped := os.NewFile(mappedFD, "mapped")
@@ -125,32 +134,6 @@ func waitGate(dir string) (*os.File, error) {
 	}
 }
 
-// servers are the names of what runs in a namespace for longer than a command.
-var servers = []string{"deployster-containerd", "containerd-shim-runc-v2"}
-
-// survivor returns a process in the namespace of a holder that was killed, whose files are below a directory;
-// 0 = there is none. What runs in that namespace is out of reach from another one.
-func survivor(dir string) int {
-	mine, err := os.Readlink("/proc/self/ns/user")
-	files, err2 := proc.Files("cmdline")
-	if errors.Join(err, err2) != nil {
-		return 0
-	}
-	for _, file := range files {
-		line, _ := os.ReadFile(file) // it may have ended
-		name, args, _ := strings.Cut(string(line), "\x00")
-		if !slices.Contains(servers, filepath.Base(name)) || !strings.Contains(args, dir+"/") || !own(filepath.Dir(file)) {
-			continue
-		}
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		theirs, err2 := os.Readlink(filepath.Join(filepath.Dir(file), "ns", "user"))
-		if errors.Join(err, err2) == nil && theirs != mine {
-			return pid
-		}
-	}
-	return 0
-}
-
 // holder returns the process that holds the namespace. It starts one if there is none. The gate is locked.
 func holder(dir string, m mapping) (pid int, err error) {
 	held, err := os.OpenFile(heldFile(dir), os.O_RDWR|os.O_CREATE, 0o600)
@@ -169,7 +152,7 @@ func holder(dir string, m mapping) (pid int, err error) {
 		return 0, err
 	}
 	if pid := survivor(dir); pid > 0 {
-		return pid, nil
+		return m.holdAgain(dir, held, pid)
 	}
 	waiting, mapped, err := os.Pipe()
 	if err != nil {
@@ -197,23 +180,4 @@ func holder(dir string, m mapping) (pid int, err error) {
 		_ = c.Wait()
 	}
 	return pid, err
-}
-
-// mapping is how the ids of the namespace are mapped.
-type mapping struct {
-	newuidmap, newgidmap string // the programs
-	uids, gids           []string
-}
-
-// write maps the ids of a process.
-func (m mapping) write(pid int) error {
-	for program, triples := range map[string][]string{m.newuidmap: m.uids, m.newgidmap: m.gids} {
-		c := exec.Command(program, append([]string{strconv.Itoa(pid)}, triples...)...)
-		var said bytes.Buffer
-		c.Stdout, c.Stderr = &said, &said
-		if err := c.Run(); err != nil {
-			return errMapping(program, strings.TrimSpace(said.String()), err)
-		}
-	}
-	return nil
 }
