@@ -47,6 +47,13 @@ func Make() (Person, error) {
 	_, _ = rand.Read(random[:]) // documented to never fail
 	p := Person{Name: "dt" + hex.EncodeToString(random[:])}
 	p.Home = filepath.Join("/home", p.Name)
+	for _, list := range []string{"/etc/subuid", "/etc/subgid"} { // useradd assigns such ids only where there is a list
+		f, err := os.OpenFile(list, os.O_RDONLY|os.O_CREATE, 0o644)
+		if err != nil {
+			return p, err
+		}
+		_ = f.Close() // it was only made
+	}
 	if err := change("useradd", "--create-home", "--shell", "/bin/sh", p.Name); err != nil {
 		return p, err
 	}
