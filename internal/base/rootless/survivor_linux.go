@@ -41,7 +41,7 @@ func survivor(dir string) int {
 	return 0
 }
 
-// holdAgain starts a holder in the namespace of a survivor, and returns it once it is there.
+// holdAgain starts a holder in the namespace of a survivor, and returns it once it has entered.
 func (m mapping) holdAgain(dir string, held *os.File, survivor int) (pid int, err error) {
 	self, err := os.Executable()
 	if err != nil {
