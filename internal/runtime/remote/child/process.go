@@ -13,6 +13,7 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/base/proc"
+	"deployster/internal/base/rootless"
 	"deployster/internal/runtime/runner"
 )
 
@@ -43,7 +44,7 @@ func Start(args []string, o Options) (*Process, error) {
 	p.cmd = exec.Command(args[0], args[1:]...)
 	p.cmd.Env = proc.WithoutSecrets(os.Environ())
 	// An interrupt from the terminal is for this command, which ends the program itself.
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !o.NoTerminal, Setsid: o.NoTerminal}
+	p.cmd.SysProcAttr = rootless.AsUser(&syscall.SysProcAttr{Setpgid: !o.NoTerminal, Setsid: o.NoTerminal})
 	p.cmd.Stderr = p.errors
 	p.cmd.WaitDelay = time.Second
 	var err error
