@@ -115,7 +115,7 @@ var ranks = map[string]int{
 	"internal/base/cosign":                   10,
 	"internal/base/encryption":               10,
 	"internal/base/machineid":                10,
-	"internal/base/rootless":                 10,
+	"internal/base/rootless":                 4,
 	"internal/base/secret":                   10,
 	"internal/base/signature":                10,
 	"internal/base/sdnotify":                 10,
