@@ -16,7 +16,7 @@ import (
 // here: then its layers are fetched too.
 func TestObtain_RemoteImageWithoutItsLayers(t *testing.T) {
 	t.Parallel()
-	away, err := elsewhere.Open(t.TempDir(), elsewhere.RegistryOptions{})
+	away, err := elsewhere.Open(t.TempDir(), elsewhere.RegistryOptions{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deployster/config"
+	"deployster/internal/base/diag"
 	"deployster/internal/base/graph"
 	"deployster/internal/base/rootless"
 	"deployster/internal/runtime/remote/router"
@@ -128,6 +129,14 @@ func (p *Plan) HasChanges() bool {
 		}
 	}
 	return false
+}
+
+// WithoutRoot returns the line about what the containers of changes do not have, for want of root; "" = nothing.
+func (p *Plan) WithoutRoot() string {
+	if len(p.Rootless) == 0 || !p.HasChanges() {
+		return ""
+	}
+	return "rootless: " + diag.Visible(rootless.Words(p.Rootless)) + ".\n\n"
 }
 
 // Order lists the addresses layer by layer.

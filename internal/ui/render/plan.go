@@ -9,7 +9,6 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
-	"deployster/internal/base/rootless"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/clusterlines"
 	"deployster/internal/ui/jsondiff"
@@ -37,12 +36,9 @@ func Plan(p *plan.Plan, o Options) string {
 	}
 	b.WriteString(exclusive.Text(p.Exclusive, o.all()))
 	writeOutputs(&b, p, o)
-	b.WriteString(Checks(p.Checks))
+	b.WriteString(Checks(p.Checks) + p.WithoutRoot())
 	b.WriteString(clusterlines.Of(p, changes))
 	writeUnreachable(&b, p)
-	if len(p.Rootless) > 0 && p.HasChanges() {
-		fmt.Fprintf(&b, "rootless: %s.\n\n", diag.Visible(rootless.Words(p.Rootless)))
-	}
 	b.WriteString(Summary(p) + "\n")
 	return b.String()
 }
