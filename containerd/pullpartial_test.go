@@ -68,7 +68,7 @@ func TestObtain_RemoteImageWithoutItsLayers(t *testing.T) {
 // Whether an image for clusters is one for this machine does not matter: the nodes may be others.
 func TestObtain_RemoteImageOfAnotherArchitecture(t *testing.T) {
 	t.Parallel()
-	r, err := elsewhere.Open(t.TempDir(), elsewhere.RegistryOptions{})
+	r, err := elsewhere.Open(t.TempDir(), elsewhere.RegistryOptions{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
