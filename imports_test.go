@@ -65,6 +65,7 @@ var ranks = map[string]int{
 	"machine/internal/deb822":                10,
 	"machine/internal/openpgp":               10,
 	"machine/internal/brought":               12,
+	"machine/internal/mounts":                12,
 	"machine/internal/apt":                   13,
 	"machine/internal/systemd":               13,
 	"machine":                                70,

@@ -2,7 +2,6 @@ package apply
 
 import (
 	"deployster/apply/turns"
-	"deployster/internal/runtime/runner"
 	"deployster/plan"
 	"deployster/protocol"
 )
@@ -11,11 +10,7 @@ import (
 // calls out.leaveBatch at the end of the attempt.
 func (o *outcome) enterBatch(all *turns.Batches, step *plan.Step, c Confirm) {
 	o.leaveBatch = func() {}
-	if step.Init.Batch == nil || o.again || c != ConfirmPlan || step.Settings.Workers == runner.NoWorkers {
-		return // each action goes alone
-	}
-	spec := runner.Spec{Mounts: step.Mounts, Settings: step.Settings}
-	if key, err := spec.GroupKey([]string{step.Type, step.Init.Digest}); err == nil {
+	if key := turns.BatchOf(step); key != "" && !o.again && c == ConfirmPlan {
 		o.batchGroup, o.leaveBatch = key, all.Enter(key)
 	}
 }

@@ -7,7 +7,19 @@ import (
 	"time"
 
 	"deployster/internal/runtime/runner"
+	"deployster/plan"
 )
+
+// BatchOf returns the key of the resources whose actions may come in one batch with those of a step; ""
+// = each of its actions goes alone.
+func BatchOf(step *plan.Step) string {
+	if step.Init.Batch == nil || step.Settings.Workers == runner.NoWorkers {
+		return ""
+	}
+	spec := runner.Spec{Mounts: step.Mounts, Settings: step.Settings}
+	key, _ := spec.GroupKey([]string{step.Type, step.Init.Digest}) // "" with an error
+	return key
+}
 
 // lull is how long a batch waits for further members after the last one has joined.
 const lull = 200 * time.Millisecond

@@ -12,7 +12,6 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/rootless"
-	"deployster/internal/runtime/claims"
 	"deployster/internal/runtime/remote/router"
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
@@ -75,9 +74,7 @@ func (p Planner) Options(in Inputs) plan.Options {
 	w := p.Command.Work
 	return plan.Options{Version: w.Version, Workspace: w.Dir, Selection: in.Selection, Parallelism: resources, InWorkers: workers,
 		Now: w.Started, Progress: p.Command.Planning, Secret: w.Secrets.Learn, PlugPaths: PlugPaths(p.Places), Hosts: in.Hosts,
-		HostsAtOnce: in.AtOnce, Rootless: rootless.Lost(), Claims: func(ctx context.Context, host *runner.Host) ([]claims.Record, error) {
-			return p.Places.Claim(ctx, host, claims.Request{Step: claims.Read, Record: claims.Record{Lineage: in.Prior.Lineage}})
-		}}
+		HostsAtOnce: in.AtOnce, Rootless: rootless.Lost(), Claims: p.Places.OtherClaims(in.Prior.Lineage)}
 }
 
 // PlugPaths returns a function that resolves plugs on hosts.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"deployster/internal/runtime/claims"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/runnertest"
@@ -55,3 +56,6 @@ func TestConnect_QueriesTheStoreWhereThereIsNoRecord(t *testing.T) {
 		})
 	}
 }
+
+// Claim implements remote.Place.
+func (forgetful) Claim(context.Context, claims.Request) ([]claims.Record, error) { return nil, nil }

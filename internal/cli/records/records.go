@@ -15,7 +15,6 @@ import (
 	"deployster/internal/base/loglines"
 	"deployster/internal/cli/flagvalues"
 	"deployster/internal/ui/paint"
-	"deployster/internal/ui/render"
 	"deployster/internal/ui/terminal"
 )
 
@@ -66,7 +65,7 @@ func list(c *cli.Context, s Session) error {
 	}
 	rows := [][]string{{"RUN", "COMMAND", "RESULT", "TOOK", "IMAGES RUN"}}
 	for _, r := range found {
-		rows = append(rows, []string{r.ID, r.Command, string(r.Status), render.RunTook(r), fmt.Sprint(r.Recorded + r.LeftOut)})
+		rows = append(rows, []string{r.ID, r.Command, string(r.Status), runTook(r), fmt.Sprint(r.Recorded + r.LeftOut)})
 	}
 	s.Out.Table("", rows)
 	return nil
@@ -91,11 +90,11 @@ func show(c *cli.Context, s Session) error {
 	if c.Bool("json") {
 		return s.Out.Document(workspace.RunDocument{Format: runs.Format, Run: run, Steps: append([]runs.Step{}, steps...), Report: report})
 	}
-	s.Out.Printf("%s  %s, %s\n", paint.Bold(run.ID), run.Command, render.Ending(run))
+	s.Out.Printf("%s  %s, %s\n", paint.Bold(run.ID), run.Command, ending(run))
 	s.Out.Printf("%s\n", paint.Dim(run.Path()))
 	if len(steps) > 0 {
 		s.Out.Printf("\n")
-		s.Out.Table("", render.Steps(run, steps))
+		s.Out.Table("", stepTable(run, steps))
 	}
 	if run.LeftOut > 0 {
 		s.Out.Printf("\n%d more read states that were valid. They were not recorded.\n", run.LeftOut)
@@ -139,8 +138,8 @@ func logs(c *cli.Context, s Session) error {
 		return s.Out.Document(workspace.LogsDocument{Format: runs.Format, Run: run.ID, Logs: found})
 	}
 	for _, l := range found {
-		ended := fmt.Sprintf("%sat %s, exit %s, %s", render.StepHost(l.Step), l.Started.Format(time.RFC3339), render.StepEnd(l.Step),
-			render.StepTook(l.Step))
+		ended := fmt.Sprintf("%sat %s, exit %s, %s", stepHost(l.Step), l.Started.Format(time.RFC3339), stepEnd(l.Step),
+			stepTook(l.Step))
 		s.Out.Printf("%s %s\n", paint.Bold(l.Resource+" "+l.Step.Step), paint.Dim(ended))
 		for _, text := range []string{l.Stdout, l.Stderr} {
 			for line := range strings.Lines(text) {

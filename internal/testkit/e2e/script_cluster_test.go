@@ -17,6 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"deployster/internal/runtime/claims"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/runnertest"
@@ -168,3 +169,6 @@ func (c *cluster) Inspect(_ context.Context, i remote.Inspection) (remote.Found,
 	}
 	return found, nil
 }
+
+// Claim implements remote.Place.
+func (c *cluster) Claim(context.Context, claims.Request) ([]claims.Record, error) { return nil, nil }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"deployster/internal/app/runs"
 	"deployster/internal/runtime/remote/router"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/ui/paint"
@@ -55,24 +54,6 @@ func TestPlan_FoldsHosts(t *testing.T) {
 	}
 	if got := paint.Colors(Step("motd[3]", steps["motd[3]"], Options{}), false); !strings.Contains(got, "    on web[3] (deploy@10.0.0.3)\n") {
 		t.Errorf("one step: %s", got)
-	}
-}
-
-// Steps have a column for hosts where one was on one.
-func TestSteps_Hosts(t *testing.T) {
-	t.Parallel()
-	here, there := runs.Step{Resource: "vm", Step: "state"}, runs.Step{Resource: "motd", Step: "make", Host: `web["a"]`}
-	for want, list := range map[string][]runs.Step{
-		"RESOURCE,STEP|vm,state":                          {here},
-		`RESOURCE,HOST,STEP|vm,,state|motd,web["a"],make`: {here, there},
-	} {
-		var rows []string
-		for _, row := range Steps(runs.Run{}, list) {
-			rows = append(rows, strings.Join(row[:len(row)-3], ","))
-		}
-		if got := strings.Join(rows, "|"); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"deployster/internal/runtime/claims"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/runnertest"
@@ -333,3 +334,6 @@ func (a *Agent) Running(_ context.Context, id string) (bool, error) {
 		return true, nil
 	}
 }
+
+// Claim implements remote.Place.
+func (*session) Claim(context.Context, claims.Request) ([]claims.Record, error) { return nil, nil }

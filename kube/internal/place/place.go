@@ -169,7 +169,7 @@ func isOwn(name string) bool {
 }
 
 // actionPod returns the name of the Pod of an action.
-func (p *Place) actionPod(id string) string { return ownPrefix + hash(p.hello.Lineage+" "+id) }
+func (p *Place) actionPod(id string) string { return remote.ActionPod(p.hello.Lineage, id) }
 
 func randomPod(prefix string) string { return prefix + hash(rand.Text()) }
 

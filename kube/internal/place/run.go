@@ -67,6 +67,7 @@ func (r *run) run(ctx context.Context) (res runner.Result, err error, again bool
 	if lost {
 		res, err, again = r.settle(ctx, res, err)
 	}
+	res.Pod = r.m.Name
 	var unknown *runner.UnknownError
 	switch {
 	case r.unrecorded, errors.As(err, &unknown):

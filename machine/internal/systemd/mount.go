@@ -14,6 +14,7 @@ import (
 
 	"deployster/machine/internal/access"
 	"deployster/machine/internal/files"
+	"deployster/machine/internal/mounts"
 	"deployster/protocol"
 )
 
@@ -78,7 +79,7 @@ func (c MountConfig) file() unitFile {
 		fmt.Fprintf(&b, "Options=%s\n", percent.Replace(strings.Join(c.Options, ",")))
 	}
 	target := "local-fs.target"
-	if isNetwork(c.FSType, c.Options) {
+	if mounts.IsNetwork(c.FSType, c.Options) {
 		target = "remote-fs.target"
 	}
 	fmt.Fprintf(&b, "\n[Install]\nWantedBy=%s\n", target)
@@ -105,12 +106,12 @@ func (k Mount) checkMount(c *mountCall) error {
 			return protocol.Errorf(protocol.ConfigError, fmt.Sprintf("/options/%d", i), "%q is not one option", o)
 		}
 	}
-	if isBind(c.Config.Options) && !strings.HasPrefix(c.Config.Source, "/") && !c.IsUnknown("/source") {
+	if mounts.IsBind(c.Config.Options) && !strings.HasPrefix(c.Config.Source, "/") && !c.IsUnknown("/source") {
 		return protocol.Errorf(protocol.ConfigError, "/source", "%q is not a directory, which the option bind needs", c.Config.Source)
 	}
-	has, err := inFstab(k.machine, 1, c.Config.Path)
+	has, err := mounts.InFstab(k.machine, 1, c.Config.Path)
 	if has {
-		err = twice(c.Config.Path)
+		err = mounts.Twice(c.Config.Path)
 	}
 	return err
 }
@@ -126,7 +127,7 @@ func (k Mount) Read(ctx context.Context, c *mountCall) (*MountState, error) {
 	if s.had, err = readFile(k.machine, f.path); err != nil {
 		return nil, err
 	}
-	list, err := mounted(k.machine, c.Config.Path)
+	list, err := mounts.At(k.machine, c.Config.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -146,15 +147,15 @@ func (k Mount) Read(ctx context.Context, c *mountCall) (*MountState, error) {
 			"all but one", len(list), c.Config.Path, sources(list))
 	}
 	s.Source = s.top.Source
-	if sameSource(k.machine, s.top, c.Config.Source, c.Config.Path, c.Config.Options) && sameType(s.top.FSType, c.Config) {
+	if mounts.SameSource(k.machine, s.top, c.Config.Source, c.Config.Path, c.Config.Options) && sameType(s.top.FSType, c.Config) {
 		s.Source = c.Config.Source
-		s.other = otherFlags(s.top, c.Config.Options)
+		s.other = mounts.OtherFlags(s.top, c.Config.Options)
 	}
 	return s, nil
 }
 
 func sameType(have string, c MountConfig) bool {
-	return c.FSType == "" || c.FSType == "auto" || have == c.FSType || c.FSType == "nfs" && have == "nfs4" || isBind(c.Options)
+	return c.FSType == "" || c.FSType == "auto" || have == c.FSType || c.FSType == "nfs" && have == "nfs4" || mounts.IsBind(c.Options)
 }
 
 func sources(list []*mountinfo.Info) string {
@@ -260,9 +261,9 @@ func (k Mount) Write(ctx context.Context, c *mountCall) error {
 
 // unmount stops the unit of a mount. If it is busy, the error names who uses it.
 func (k Mount) unmount(ctx context.Context, c MountConfig) error {
-	users := usersOf(k.machine, c.Path)
+	users := mounts.UsersOf(k.machine, c.Path)
 	stop := k.systemctl(ctx, "stop", "--", c.unit())
-	left, err := mounted(k.machine, c.Path)
+	left, err := mounts.At(k.machine, c.Path)
 	if err != nil || len(left) == 0 && stop == nil {
 		return err
 	}
@@ -279,7 +280,7 @@ func (k Mount) PlanAbsence(context.Context, *mountCall, *MountState) (*protocol.
 
 // Delete unmounts it, and removes its unit.
 func (k Mount) Delete(ctx context.Context, c *mountCall) error {
-	list, err := mounted(k.machine, c.Config.Path)
+	list, err := mounts.At(k.machine, c.Config.Path)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"deployster/machine/internal/access"
 	"deployster/machine/internal/files"
+	"deployster/machine/internal/mounts"
 	"deployster/machine/internal/replace"
 	"deployster/protocol"
 )
@@ -75,10 +76,10 @@ func (k Swap) Read(ctx context.Context, c *swapCall) (*SwapState, error) {
 	if err := errors.Join(k.check(), k.machine.CheckPath("/path", c.Config.Path)); err != nil {
 		return nil, err
 	}
-	if has, err := inFstab(k.machine, 0, c.Config.Path); err != nil {
+	if has, err := mounts.InFstab(k.machine, 0, c.Config.Path); err != nil {
 		return nil, err
 	} else if has && c.Intent == protocol.Present {
-		return nil, twice(c.Config.Path)
+		return nil, mounts.Twice(c.Config.Path)
 	}
 	s := &SwapState{}
 	var err error

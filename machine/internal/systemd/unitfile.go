@@ -200,3 +200,28 @@ func sortedSections(sections map[string]map[string]any) []string {
 		return strings.Compare(a, b)
 	})
 }
+
+// unitsOf returns the keys of the administrator's units of one type, without their sections.
+func unitsOf(m *access.Machine, suffix string) (list []map[string]string, err error) {
+	entries, err := os.ReadDir(m.Path(unitDir))
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() || filepath.Ext(e.Name()) != suffix {
+			continue
+		}
+		text, err := os.ReadFile(m.Path(unitDir + "/" + e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		keys := map[string]string{}
+		for line := range strings.Lines(string(text)) {
+			if name, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok {
+				keys[name] = strings.ReplaceAll(value, "%%", "%")
+			}
+		}
+		list = append(list, keys)
+	}
+	return list, nil
+}

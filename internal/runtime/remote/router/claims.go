@@ -22,3 +22,10 @@ func (p *Places) Claim(ctx context.Context, h *runner.Host, q claims.Request) ([
 	}
 	return again(ctx, at, func(c *remote.Client) ([]claims.Record, error) { return c.Claim(ctx, q) })
 }
+
+// OtherClaims returns what finds out what states of other lineages have declared on a host, or here.
+func (p *Places) OtherClaims(lineage string) func(context.Context, *runner.Host) ([]claims.Record, error) {
+	return func(ctx context.Context, h *runner.Host) ([]claims.Record, error) {
+		return p.Claim(ctx, h, claims.Request{Step: claims.Read, Record: claims.Record{Lineage: lineage}})
+	}
+}

@@ -1,4 +1,4 @@
-package systemd
+package mounts
 
 import (
 	"errors"
@@ -17,8 +17,8 @@ import (
 	"deployster/protocol"
 )
 
-// mounted are the mounts at a path, the last one on top; they are those of this process.
-func mounted(m *access.Machine, path string) ([]*mountinfo.Info, error) {
+// At returns the mounts at a path, the last one on top; they are those of this process.
+func At(m *access.Machine, path string) ([]*mountinfo.Info, error) {
 	list, err := mountinfo.GetMounts(mountinfo.SingleEntryFilter(m.Path(path)))
 	if err != nil || len(list) == 0 {
 		return nil, err
@@ -26,23 +26,23 @@ func mounted(m *access.Machine, path string) ([]*mountinfo.Info, error) {
 	return mountinfo.GetMounts(func(i *mountinfo.Info) (skip, stop bool) { return i.Mountpoint != m.Path(path), false })
 }
 
-// isNetwork reports whether a file system is reached by a network, and so is mounted later at boot.
-func isNetwork(fstype string, options []string) bool {
+// IsNetwork reports whether a file system is reached by a network, and so is mounted later at boot.
+func IsNetwork(fstype string, options []string) bool {
 	network := []string{"nfs", "nfs4", "cifs", "smb3", "ceph", "glusterfs", "9p", "fuse.sshfs"}
 	return slices.Contains(options, "_netdev") || slices.Contains(network, fstype)
 }
 
-// isBind reports whether a directory is mounted at another place.
-func isBind(options []string) bool {
+// IsBind reports whether a directory is mounted at another place.
+func IsBind(options []string) bool {
 	return slices.Contains(options, "bind") || slices.Contains(options, "rbind")
 }
 
 // tags are the words for what a device has, and the directories that have such devices.
 var tags = map[string]string{"UUID=": "by-uuid", "LABEL=": "by-label", "PARTUUID=": "by-partuuid", "PARTLABEL=": "by-partlabel"}
 
-// sameSource reports whether a mount is that of a source as a config has it.
-func sameSource(m *access.Machine, i *mountinfo.Info, source, path string, options []string) bool {
-	if isBind(options) {
+// SameSource reports whether a mount is that of a source as a config has it.
+func SameSource(m *access.Machine, i *mountinfo.Info, source, path string, options []string) bool {
+	if IsBind(options) {
 		return sameObject(m.Path(source), m.Path(path))
 	}
 	for word, directory := range tags {
@@ -84,9 +84,9 @@ func backs(m *access.Machine, i *mountinfo.Info, file string) bool {
 // nothing.
 var flags = map[string]string{"ro": "rw", "nosuid": "", "nodev": "", "noexec": "", "noatime": "relatime", "nodiratime": ""}
 
-// otherFlags returns the options of a config that a mount has not: "ro" for a mount that is to be
+// OtherFlags returns the options of a config that a mount has not: "ro" for a mount that is to be
 // "ro", and "rw" for one that is not to be.
-func otherFlags(i *mountinfo.Info, options []string) (list []string) {
+func OtherFlags(i *mountinfo.Info, options []string) (list []string) {
 	have := strings.Split(i.Options, ",")
 	has := func(flag string) bool {
 		return slices.Contains(have, flag) || flag == "ro" && slices.Contains(strings.Split(i.VFSOptions, ","), flag)
@@ -106,8 +106,8 @@ func otherFlags(i *mountinfo.Info, options []string) (list []string) {
 // maxUsers is how many processes an error names.
 const maxUsers = 10
 
-// usersOf names the processes that have something open in the file system at a path.
-func usersOf(m *access.Machine, path string) string {
+// UsersOf names the processes that have something open in the file system at a path.
+func UsersOf(m *access.Machine, path string) string {
 	info, err := os.Stat(m.Path(path))
 	if err != nil {
 		return ""
@@ -157,14 +157,14 @@ func onDevice(path string, device uint64) bool {
 	return err == nil && info.Sys().(*syscall.Stat_t).Dev == device
 }
 
-// twice is the error for an entry in /etc/fstab.
-func twice(path string) error {
+// Twice is the error for an entry in /etc/fstab.
+func Twice(path string) error {
 	return protocol.Errorf(protocol.ConfigError, "/path", "/etc/fstab has an entry for %s too, and only one of the two would count: "+
 		"remove it there", path)
 }
 
-// inFstab returns whether /etc/fstab has an entry for a path or a source, by the number of its field.
-func inFstab(m *access.Machine, field int, value string) (bool, error) {
+// InFstab returns whether /etc/fstab has an entry for a path or a source, by the number of its field.
+func InFstab(m *access.Machine, field int, value string) (bool, error) {
 	text, err := os.ReadFile(m.Path("/etc/fstab"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -177,29 +177,4 @@ func inFstab(m *access.Machine, field int, value string) (bool, error) {
 		}
 	}
 	return false, err
-}
-
-// unitsOf returns the keys of the administrator's units of one type, without their sections.
-func unitsOf(m *access.Machine, suffix string) (list []map[string]string, err error) {
-	entries, err := os.ReadDir(m.Path(unitDir))
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range entries {
-		if !e.Type().IsRegular() || filepath.Ext(e.Name()) != suffix {
-			continue
-		}
-		text, err := os.ReadFile(m.Path(unitDir + "/" + e.Name()))
-		if err != nil {
-			return nil, err
-		}
-		keys := map[string]string{}
-		for line := range strings.Lines(string(text)) {
-			if name, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok {
-				keys[name] = strings.ReplaceAll(value, "%%", "%")
-			}
-		}
-		list = append(list, keys)
-	}
-	return list, nil
 }
