@@ -11,6 +11,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/rootless"
 	"deployster/internal/runtime/artifact"
 	"deployster/internal/runtime/claims"
 	"deployster/internal/runtime/remote/router"
@@ -59,6 +60,7 @@ func samplePlan() *plan.Plan {
 		Exclusive: []plan.Exclusive{{Name: "jobs", Type: "acme/job:1", Host: "db", Kind: "job", Within: claims.Within{Directory: "/d", Prefix: "p"}, Declared: 1,
 			Purge: []plan.ExclusiveItem{{Identity: "a"}}, Undone: []plan.ExclusiveItem{{Identity: "b"}},
 			Kept: []plan.ExclusiveItem{{Identity: "c", Why: reason.New(reason.KeptByName)}}, Held: []*reason.Reason{reason.New(reason.HeldPart)}}},
+		Rootless:  []rootless.Loss{rootless.NoLimits},
 		Selection: plan.Selection{Targets: []string{"svc"}, Excludes: []string{"x"}, Replace: []string{"conf"}, NoRefresh: true, RefreshOnly: true}, LeftOut: []string{"x"}, Unreached: map[string]*reason.Reason{"x": reason.New(reason.DependencyLeft, "y")},
 		Instances: map[string]config.Instances{"node": {Keys: []string{"a/b", "ü"}}, "module.web": {Count: &two}},
 		Artifacts: map[string]artifacts.Pin{"site": samplePin()},

@@ -42,7 +42,7 @@ func TestConnect_QueriesTheStoreWhereThereIsNoRecord(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			queried := 0
-			m := &Machine{options: Options{Dial: func(ctx context.Context, _ runner.Host, as remote.Hello) (*remote.Client, error) {
+			m := &Machine{Runtime: runnertest.Runtime{Fake: runnertest.NewFake()}, options: Options{Dial: func(ctx context.Context, _ runner.Host, as remote.Hello) (*remote.Client, error) {
 				here, there := net.Pipe()
 				go func() { _ = remote.Serve(t.Context(), there, forgetful{unproven: c.unproven}, remote.DefaultTiming()) }()
 				return remote.NewClient(ctx, here, as, remote.DefaultTiming())

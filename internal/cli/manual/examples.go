@@ -59,6 +59,7 @@ var examples = map[string][]string{
 	"image pull":        {"deployster image pull registry.example.com/acme/note:1"},
 	"image import":      {"deployster image import -t acme/note:1 note.tar"},
 	"image tag":         {"deployster image tag acme/note:1 registry.example.com/acme/note:1"},
+	"image push-agent":  {"deployster image push-agent registry.example.com/deployster-pod"},
 	"image push":        {"deployster image push registry.example.com/acme/note:1"},
 	"image save":        {"deployster image save acme/note:1 note.tar"},
 	"image pack":        {"deployster image pack -t acme/note:1 -shell type.sh", "deployster image pack -t acme/note:2 -python type.py"},

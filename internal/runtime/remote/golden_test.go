@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"deployster/internal/runtime/remote/frame"
+	"deployster/internal/runtime/claims"
 	"deployster/internal/runtime/runner"
 )
 
@@ -29,10 +30,11 @@ func TestMessages_KeepTheAgentVersion(t *testing.T) {
 		{"ended", kindEnded}, {"recorded", kindRecorded}, {"running", kindRunning}, {"adopt", kindAdopt}, {"is open", kindIsOpen},
 		{"discard", kindDiscard}, {"resolve", kindResolve}, {"done", kindDone}, {"refused", kindRefused}, {"ship", kindShip}, {"want", kindWant},
 		{"piece", kindPiece}, {"look", kindLook}, {"bring", kindBring}, {"launch", kindLaunch}, {"signal", kindSignal}, {"waiting", kindWaiting},
-		{"inspect", kindInspect}} {
+		{"inspect", kindInspect}, {"claim", kindClaim}, {"guard", kindGuard}} {
 		fmt.Fprintf(&text, "  %d %s\n", kind.kind, kind.name)
 	}
-	for _, message := range []any{Hello{}, Welcome{}, runRequest{}, waiting{}, ending{}, answer{}, runner.Shipment{}, want{}, Files{}, []Plug{}, Inspection{}} {
+	for _, message := range []any{Hello{}, Welcome{}, runRequest{}, waiting{}, ending{}, answer{}, runner.Shipment{}, want{}, Files{}, []Plug{}, Inspection{}, claims.Request{},
+		GuardRequest{}} {
 		of := reflect.TypeOf(message)
 		fmt.Fprintf(&text, "\n%s\n", of)
 		describe(&text, of, "  ", map[reflect.Type]bool{})

@@ -216,8 +216,10 @@ func TestPool_StartsMoreWorkersUpToTheLimit(t *testing.T) {
 // After some deaths everything runs cold.
 func TestPool_WorkerDies(t *testing.T) {
 	t.Parallel()
+	waits := make(chan struct{}, 3)
 	im := newImage(func(ctx context.Context, r request) int {
 		if r.Args[0] == "wait" {
+			waits <- struct{}{}
 			<-ctx.Done()
 			return -1
 		}
@@ -234,7 +236,7 @@ func TestPool_WorkerDies(t *testing.T) {
 				t.Errorf("%d: a query: %+v, %v", i, res, err)
 			}
 		})
-		time.Sleep(20 * time.Millisecond)
+		<-waits
 		_, err := p.Run(t.Context(), im.spec(runner.Action, "die"))
 		var died *runner.WorkerError
 		if !errors.As(err, &died) || !strings.Contains(err.Error(), "exit code 3") {
