@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"deployster/internal/runtime/remote/frame"
 	"deployster/internal/runtime/claims"
+	"deployster/internal/runtime/remote/frame"
 	"deployster/internal/runtime/runner"
 )
 
