@@ -16,7 +16,7 @@ RACE = CGO_ENABLED=1 go test -race
 RACED = $(shell go list -f '{{.ImportPath}} {{.Dir}}' $(LIGHT) | while read name dir; do \
 	grep -qE '^\s*go |\.Go\b' $$dir/*.go && echo $$name; done | grep -vx deployster/config)
 
-.PHONY: darwin release test-release house man docs-check subjects test-bare test-machines test-machines-kills bench-machines test-bridge kills-bridge build bundle demo demo-hosts demo-machines test check bench bench-engine race fuzz crash soak clean functions-table edits checks
+.PHONY: darwin release test-release house man docs-check subjects test-bare test-machines test-machines-kills test-machines-ansible bench-machines test-bridge kills-bridge build bundle demo demo-hosts demo-machines test check bench bench-engine race fuzz crash soak clean functions-table edits checks
 
 # The linker writes its output page by page, and so the kernel caches it. A copy is
 # cached in large pieces, as an installed program is, and starts 2 ms sooner.
@@ -118,7 +118,7 @@ kills-bridge:
 # What needs whole machines: each is a Debian on this one, with systemd, apt and sshd, booted in a
 # second. The first run makes the Debian that they share, in the cache directory of the user.
 test-machines: build
-	.ci/setup machines
+	.ci/setup test-machines
 	go vet -tags machines ./internal/testkit/machines ./machine/...
 	go test -vet=off -tags machines -count=1 -timeout 30m ./internal/testkit/machines ./machine/...
 	go test -vet=off -tags machines -count=1 -timeout 1h -run '^TestMutants_AreSeen$$' ./machine/internal/apt ./machine/internal/systemd ./machine/internal/accounts
@@ -128,6 +128,11 @@ test-machines: build
 test-machines-kills: build
 	.ci/setup machines
 	DEPLOYSTER_MACHINE_KILLS=$${COUNT:-500} DEPLOYSTER_MACHINE_SEED=$${SEED:-1} go test -vet=off -tags machines -count=1 -timeout 12h -v -run '^TestApply_KilledOnAMachine$$' ./machine
+
+# What COUNT random configs of each of eight kinds make of a machine is compared with what Ansible makes of another. SEED chooses others.
+test-machines-ansible: build
+	.ci/setup test-machines
+	DEPLOYSTER_MACHINE_JUDGED=$${COUNT:-100} DEPLOYSTER_MACHINE_SEED=$${SEED:-1} go test -vet=off -tags machines -count=1 -timeout 12h -v -run '^TestKinds_MakeWhatAnsibleMakes$$' ./machine
 
 # The script tests and the containers too under the race detector: slow.
 race: build
