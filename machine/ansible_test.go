@@ -74,6 +74,14 @@ func (p pair) write(name, text string) {
 // play runs the playbook on Ansible's machine, and returns what it printed.
 func (p pair) play(vars ...string) string {
 	p.t.Helper()
+	out, err := p.playbook(vars...)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return out
+}
+
+func (p pair) playbook(vars ...string) (string, error) {
 	args := []string{"-i", p.theirs.Name + ",", "playbook.yml"}
 	for _, v := range vars {
 		args = append(args, "-e", v)
@@ -84,16 +92,33 @@ func (p pair) play(vars ...string) string {
 		"ANSIBLE_NOCOLOR=1", "LC_ALL=C.UTF-8")
 	out, err := c.CombinedOutput()
 	if err != nil {
-		p.t.Fatalf("ansible-playbook: %v\n%s", err, out)
+		err = fmt.Errorf("ansible-playbook: %w\n%s", err, out)
 	}
-	return string(out)
+	return string(out), err
+}
+
+// applied runs both programs at the same time.
+func (p pair) applied(vars ...string) {
+	p.t.Helper()
+	played := make(chan error, 1)
+	go func() {
+		_, err := p.playbook(vars...)
+		played <- err
+	}()
+	out, err := p.command("apply", "-auto-approve").CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("deployster: %w\n%s", err, out)
+	}
+	if err = errors.Join(err, <-played); err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 // both runs a script on both machines, and wants one output.
 func (p pair) both(name, script string) {
 	p.t.Helper()
 	ours, theirs := p.output(p.machine, script), p.output(p.theirs, script)
-	if ours == theirs {
+	if p.t.Logf("%s: %d lines were compared", name, strings.Count(ours, "\n")); ours == theirs {
 		return
 	}
 	p.write("ours", ours+"\n")
@@ -151,8 +176,7 @@ func TestPlaybook_MakesTheSameAsItsManifest(t *testing.T) {
 		p.machine.Name, p.machine.SSHFile(), p.machine.Address, server.URL, sum))
 	vars := []string{"address=" + p.theirs.Address, "mirror=" + server.URL, "release=" + sum}
 
-	p.play(vars...)
-	p.run("apply", "-auto-approve")
+	p.applied(vars...)
 	check, err := os.ReadFile("../docs/ansible/check.sh")
 	if err != nil {
 		t.Fatal(err)

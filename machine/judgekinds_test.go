@@ -1,0 +1,334 @@
+//go:build machines
+
+package main
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+)
+
+// draw makes the random choices of one object in one round.
+type draw struct {
+	*rand.Rand
+	round, slot int
+	had         bool // the object is one of the round before
+}
+
+// judged is one config: of deployster, nil for none, and as tasks of Ansible. before is a script that both machines run
+// first, and check one that prints what is to be equal.
+type judged struct {
+	config        map[string]any
+	tasks         []map[string]any
+	before, check string
+}
+
+var judgedKinds = []struct {
+	name string
+	draw func(draw) judged
+}{{"file", judgedFile}, {"line", judgedLine}, {"group", judgedGroup}, {"user", judgedUser}, {"cron", judgedCron},
+	{"service", judgedService}, {"package", judgedPackage}, {"sysctl", judgedSysctl}}
+
+func (d draw) one(of ...string) string { return of[d.IntN(len(of))] }
+
+func (d draw) chance(in int) bool { return d.IntN(in) == 0 }
+
+// absent reports whether an object that both have made is to be removed.
+func (d draw) absent() bool { return d.had && d.chance(4) }
+
+// some draws values for some of the keys.
+func (d draw) some(values map[string]any) map[string]any {
+	config := map[string]any{}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if d.chance(2) {
+			config[key] = values[key]
+		}
+	}
+	return config
+}
+
+func task(module string, args map[string]any) map[string]any { return map[string]any{module: args} }
+
+// with returns a copy that has more keys.
+func with(config map[string]any, more map[string]any) map[string]any {
+	all := maps.Clone(config)
+	maps.Copy(all, more)
+	return all
+}
+
+func judgedFile(d draw) judged {
+	path := fmt.Sprintf("/srv/judged/file%d", d.slot)
+	j := judged{check: "find " + path + " -printf '%p %y %m %u %g %s %l\\n'; sha256sum " + path}
+	if d.round == 0 || d.chance(4) {
+		j.before = d.one(":", "echo old >"+path+"; chmod 4711 "+path+"; chown games:adm "+path,
+			"ln -sf /etc/hostname "+path, "echo x >>"+path, "chmod 000 "+path, ": >"+path)
+	}
+	if d.absent() {
+		j.tasks = []map[string]any{task("ansible.builtin.file", map[string]any{"path": path, "state": "absent"})}
+		return j
+	}
+	content := d.one("", "one\n", "no newline", "\n\n", "tab\t and blanks  \n", "ümläut ☃\n", "it's \"quoted\" $HOME `x` \\n\n", "crlf\r\nends\r\n",
+		strings.Repeat("a long line ", 9000)+"\n", fmt.Sprintf("round %d\n", d.round))
+	same := d.some(map[string]any{"mode": d.one("0644", "0600", "0000", "4755", "2711", "1666", "0444", "7777"),
+		"owner": d.one("root", "daemon", "games", "1"), "group": d.one("root", "adm", "www-data", "4")})
+	j.config = with(same, map[string]any{"path": path, "content": content})
+	j.tasks = []map[string]any{task("ansible.builtin.copy", with(same, map[string]any{"dest": path, "content": content}))}
+	return j
+}
+
+// A last line without an end keeps that with deployster, and gets one with Ansible. The file is another one in each round:
+// deployster replaces the line that it has made before, and Ansible has no record of it.
+func judgedLine(d draw) judged {
+	path := fmt.Sprintf("/srv/judged/line%d", d.slot)
+	key := d.one("Port", "Listen", "User")
+	line := fmt.Sprintf("%s %s%d", key, d.one("a ", "", "\"b\" # "), d.round)
+	lines := []string{"# comment", "[anchor]", "Other 1", "", "  indented", "[last]"}
+	switch d.IntN(4) {
+	case 0:
+		lines = append(lines, line)
+	case 1:
+		lines = append(lines, "#"+key+" old")
+	case 2:
+		lines = append(lines, key+"\told")
+	}
+	d.Shuffle(len(lines), func(a, b int) { lines[a], lines[b] = lines[b], lines[a] })
+	j := judged{before: fmt.Sprintf("printf '%%s' '%s%s' >%s; chmod %s %s; chown games %s", strings.Join(lines, "\n"), d.one("", "\n"), path,
+		d.one("644", "600", "4755"), path, path),
+		check: "find " + path + " -printf '%p %y %m %u %g\\n'; sed '$a\\' " + path}
+	config, args := map[string]any{"path": path, "id": "judged", "line": line}, map[string]any{"path": path, "line": line}
+	if d.absent() {
+		j.tasks = []map[string]any{task("ansible.builtin.lineinfile", with(args, map[string]any{"state": "absent"}))}
+		return j
+	}
+	if d.chance(2) {
+		config["match"], args["regexp"] = "^#?"+key+"\\b", "^#?"+key+"\\b"
+	}
+	switch d.IntN(4) {
+	case 0:
+		config["after"], args["insertafter"] = "^\\[anchor\\]", "^\\[anchor\\]"
+	case 1:
+		config["before"], args["insertbefore"] = "^\\[last\\]", "^\\[last\\]"
+	case 2:
+		config["after"], args["insertafter"] = "^[O#]", "^[O#]"
+	}
+	j.config, j.tasks = config, []map[string]any{task("ansible.builtin.lineinfile", args)}
+	return j
+}
+
+// A number that no config gives depends on which object was made first: only its range is compared.
+const numberRange = ` | awk -F: '{ print $1, $3 < 1000 ? "system" : "usual" }'`
+
+func judgedGroup(d draw) judged {
+	name := fmt.Sprintf("judgedg%d", d.slot)
+	if d.absent() {
+		return judged{check: "getent group " + name,
+			tasks: []map[string]any{task("ansible.builtin.group", map[string]any{"name": name, "state": "absent"})}}
+	}
+	config := d.some(map[string]any{"gid": 4000 + 10*d.slot + d.IntN(3), "system": d.chance(2)})
+	config["name"] = name
+	j := judged{config: config, tasks: []map[string]any{task("ansible.builtin.group", config)}, check: "getent group " + name}
+	if config["gid"] == nil {
+		j.check += numberRange
+	}
+	return j
+}
+
+// A user of the system has no home with deployster, unless it is given.
+func judgedUser(d draw) judged {
+	name := fmt.Sprintf("judgedu%d", d.slot)
+	j := judged{check: fmt.Sprintf(`getent passwd %[1]s | cut -d: -f1,5-
+id -gn %[1]s; id -Gn %[1]s | tr ' ' '\n' | sort
+getent shadow %[1]s | cut -d: -f1,2,8
+home=$(getent passwd %[1]s | cut -d: -f6); find ${home:-/nowhere} -printf '%%p %%y %%m %%u %%g %%s\n' | sort
+ls -d /home/%[1]s /srv/home/%[1]s
+getent passwd %[1]s`, name)}
+	if d.absent() {
+		j.tasks = []map[string]any{task("ansible.builtin.user", map[string]any{"name": name, "state": "absent", "remove": true})}
+		return j
+	}
+	day := time.Date(2030+d.IntN(5), time.Month(1+d.IntN(12)), 1+d.IntN(28), 0, 0, 0, 0, time.UTC)
+	config := d.some(map[string]any{"uid": 5000 + 10*d.slot + d.IntN(3), "group": d.one("users", "games", "www-data"),
+		"groups": []string{d.one("adm", "audio"), d.one("video", "cdrom")}, "home": d.one("/home/", "/srv/home/") + name,
+		"shell": d.one("/bin/bash", "/bin/sh", "/usr/sbin/nologin"), "comment": d.one("", "A Name", "Ümläut, Room 7"),
+		"password_hash": d.one("*", "!", "$6$salt$abcdefghijklmnopqrstuvwxyz./0123456789"), "system": d.chance(2), "expires": day.Format(time.DateOnly)})
+	args := maps.Clone(config)
+	if hash, has := args["password_hash"]; has {
+		args["password"] = hash
+		delete(args, "password_hash")
+	}
+	if config["expires"] != nil {
+		if d.chance(3) {
+			config["expires"], args["expires"] = "never", -1
+		} else {
+			args["expires"] = day.Unix()
+		}
+	}
+	if config["groups"] != nil {
+		inclusive := d.chance(2)
+		args["append"] = !inclusive
+		if inclusive {
+			config["membership"] = "inclusive"
+		}
+	}
+	if config["system"] == true && config["home"] == nil {
+		args["create_home"] = false
+	}
+	if config["uid"] == nil {
+		j.check += numberRange
+	}
+	args["name"] = name
+	j.config = with(config, map[string]any{"name": name, "remove_home": true})
+	j.tasks = []map[string]any{task("ansible.builtin.user", args)}
+	return j
+}
+
+// The comments differ. A variable is a task of its own in Ansible, and deployster's file has no others.
+func judgedCron(d draw) judged {
+	name := fmt.Sprintf("judgedc%d", d.slot)
+	path := "/etc/cron.d/" + name
+	j := judged{check: "find " + path + " -printf '%p %m %u %g\\n'; grep -v '^#' " + path}
+	if d.absent() {
+		j.tasks = []map[string]any{task("ansible.builtin.cron", map[string]any{"cron_file": name, "state": "absent"})}
+		return j
+	}
+	user, command := d.one("root", "daemon", "nobody"), d.one("true", "date +%F >/dev/null", "echo 'a  b' \"c\" # d", "cd / && ls | wc -l", "printf '%s%%'")
+	args := map[string]any{"name": "judged", "cron_file": name, "user": user, "job": strings.ReplaceAll(command, "%", `\%`)}
+	config := map[string]any{"name": name, "user": user, "command": command}
+	if d.chance(3) {
+		special := d.one("daily", "hourly", "weekly", "monthly", "reboot")
+		config["schedule"], args["special_time"] = "@"+special, special
+	} else {
+		fields := []string{d.one("*", "*/5", "0", "1,31", "10-20/2"), d.one("*", "3", "1-5"), d.one("*", "1", "*/7"), d.one("*", "2", "jan"),
+			d.one("*", "0", "1-5", "mon")}
+		config["schedule"] = strings.Join(fields, " ")
+		for i, key := range []string{"minute", "hour", "day", "month", "weekday"} {
+			args[key] = fields[i]
+		}
+	}
+	j.config, j.tasks = config, []map[string]any{task("ansible.builtin.cron", args)}
+	if d.slot%2 == 0 {
+		value := d.one("x", "a b", "it's", "")
+		config["env"] = map[string]any{"JUDGED": value}
+		j.tasks = append(j.tasks, task("ansible.builtin.cron", map[string]any{"name": "JUDGED", "env": true, "value": value, "cron_file": name, "user": user}))
+	}
+	return j
+}
+
+func judgedService(d draw) judged {
+	name := fmt.Sprintf("judgeds%d", d.slot)
+	unit := "[Service]\n" + []string{"ExecStart=/bin/sleep infinity", "Type=oneshot\nRemainAfterExit=yes\nExecStart=/bin/true",
+		"ExecStart=/bin/sleep infinity\nExecReload=/bin/true"}[d.slot%3]
+	possible := map[string]any{"running": d.chance(2)}
+	if d.slot != 7 { // it is static
+		unit += "\n[Install]\nWantedBy=multi-user.target"
+		possible["enabled"] = d.chance(2)
+	}
+	j := judged{check: "systemctl show -p ActiveState,SubState,UnitFileState,NeedDaemonReload,Result " + name + "; systemctl is-enabled " + name +
+		"; ls -l /etc/systemd/system/*.wants/" + name + "* | sed 's/.* -> /-> /'"}
+	if d.round == 0 {
+		j.before = fmt.Sprintf("printf '%%s\\n' '%s' >/etc/systemd/system/%s.service; ", unit, name)
+	}
+	j.before += "systemctl " + d.one("start ", "stop ", "enable ", "disable ", "enable --now ") + name
+	config := d.some(possible)
+	if len(config) == 0 {
+		config["running"] = true
+	}
+	args := map[string]any{"name": name}
+	if running, has := config["running"]; has {
+		args["state"] = map[any]string{true: "started", false: "stopped"}[running]
+	}
+	if enabled, has := config["enabled"]; has {
+		args["enabled"] = enabled
+	}
+	j.config = with(config, map[string]any{"name": name})
+	j.tasks = []map[string]any{task("ansible.builtin.systemd", args)}
+	return j
+}
+
+// judgedRepository makes the packages that are judged, each in two versions, with what each needs and recommends.
+func judgedRepository() string {
+	return fmt.Sprintf(`set -eu
+mkdir -p /srv/repository && cd /srv/repository
+make_package() { # NAME VERSION FIELDS
+	mkdir -p tree/DEBIAN tree/etc/judged
+	printf 'Package: %%s\nVersion: %%s\nArchitecture: all\nMaintainer: N <n@example.org>\nDescription: t\n%%s' "$1" "$2" "$3" >tree/DEBIAN/control
+	echo "/etc/judged/$1" >tree/DEBIAN/conffiles
+	echo "$2" >"tree/etc/judged/$1"
+	dpkg-deb --build -Znone --root-owner-group tree "$1-$2.deb" >/dev/null
+	rm -r tree
+	dpkg-deb -f "$1-$2.deb"
+	printf 'Filename: ./%%s.deb\nSize: %%s\nSHA256: %%s\n\n' "$1-$2" "$(stat -c %%s "$1-$2.deb")" "$(sha256sum "$1-$2.deb" | cut -d' ' -f1)"
+}
+for i in $(seq 0 %d); do
+	make_package judgedneeded$i 1.0 ''
+	make_package judgedextra$i 1.0 ''
+	for version in 1.0 1.1 2.0; do
+		make_package judgedp$i $version "Depends: judgedneeded$i
+Recommends: judgedextra$i
+"
+	done
+done >Packages
+echo 'deb [trusted=yes] copy:/srv/repository ./' >/etc/apt/sources.list.d/judged.list
+apt-get update
+mkdir -p /var/lib/apt/periodic
+touch /var/lib/apt/periodic/update-success-stamp`, slots-1)
+}
+
+func judgedPackage(d draw) judged {
+	name := fmt.Sprintf("judgedp%d", d.slot)
+	held, purge := d.slot%2 == 0, d.slot%4 == 1
+	j := judged{check: fmt.Sprintf("dpkg -l '*%d' | grep judged; apt-mark showmanual | grep judged.*%[1]d; ls /etc/judged/*%[1]d", d.slot)}
+	if !held && d.absent() {
+		j.tasks = []map[string]any{task("ansible.builtin.apt", map[string]any{"name": name, "state": "absent", "purge": purge})}
+		return j
+	}
+	config := d.some(map[string]any{"version": d.one("1.0", "1.1", "2.0", "1.*"), "recommends": d.chance(2)})
+	config["name"] = name
+	args := map[string]any{"name": name, "allow_downgrade": true, "allow_change_held_packages": true}
+	if version, has := config["version"]; has {
+		args["name"] = fmt.Sprint(name, "=", version)
+	}
+	if recommends, has := config["recommends"]; has {
+		args["install_recommends"] = recommends
+	}
+	j.tasks = []map[string]any{task("ansible.builtin.apt", args)}
+	if held {
+		hold := d.chance(2)
+		config["hold"] = hold
+		j.tasks = append(j.tasks, task("ansible.builtin.dpkg_selections",
+			map[string]any{"name": name, "selection": map[bool]string{true: "hold", false: "install"}[hold]}))
+	}
+	if purge {
+		config["purge"] = true
+	}
+	j.config = config
+	return j
+}
+
+// Each has the value at boot in a file of its own: what counts is the last of all files.
+func judgedSysctl(d draw) judged {
+	key := []string{"kernel.domainname", "kernel.msgmax", "kernel.msgmnb", "kernel.msgmni", "kernel.shmmni", "kernel.sem", "fs.mqueue.msg_max",
+		"fs.mqueue.queues_max"}[d.slot]
+	j := judged{check: fmt.Sprintf(`sysctl -n %s; cat $(ls /etc/sysctl.d/*.conf | grep -v README) /etc/sysctl.conf | tr '/' . |
+sed -n 's/^ *%[1]s *= *//p' | tr -s ' \t' '  ' | tail -n 1`, key)}
+	if d.round == 0 || d.chance(4) {
+		j.before = "sysctl -w " + key + "=" + fmt.Sprint(100+d.IntN(9))
+	}
+	if d.absent() {
+		j.tasks = []map[string]any{task("ansible.posix.sysctl", map[string]any{"name": key, "state": "absent"})}
+		return j
+	}
+	value := fmt.Sprint(64 + d.IntN(200))
+	switch key {
+	case "kernel.domainname":
+		value = d.one("example", "site.example", "a-b.example", "(none)")
+	case "kernel.sem":
+		value = fmt.Sprintf("250%s32000%s100%s%d", d.one(" ", "  "), d.one(" ", "\t"), d.one(" ", " \t "), 100+d.IntN(20))
+	}
+	j.config = map[string]any{"key": key, "value": value}
+	j.tasks = []map[string]any{task("ansible.posix.sysctl", map[string]any{"name": key, "value": value, "sysctl_set": true})}
+	return j
+}
