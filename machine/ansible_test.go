@@ -131,7 +131,8 @@ func (p pair) both(name, script string) {
 
 func (p pair) output(m *machines.Machine, script string) string {
 	p.t.Helper()
-	out, err := m.Shell("cat >/run/check.sh <<'END OF SCRIPT'\n" + script + "\nEND OF SCRIPT\nADDRESS=" + m.Address + " bash /run/check.sh 2>&1")
+	out, err := m.Shell("cat >/run/check.sh <<'END OF SCRIPT'\n" + script + "\nEND OF SCRIPT\nADDRESS=" + m.Address +
+		" bash /run/check.sh 2>&1")
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -70,8 +70,8 @@ func judgedFile(d draw) judged {
 		j.tasks = []map[string]any{task("ansible.builtin.file", map[string]any{"path": path, "state": "absent"})}
 		return j
 	}
-	content := d.one("", "one\n", "no newline", "\n\n", "tab\t and blanks  \n", "ümläut ☃\n", "it's \"quoted\" $HOME `x` \\n\n", "crlf\r\nends\r\n",
-		strings.Repeat("a long line ", 9000)+"\n", fmt.Sprintf("round %d\n", d.round))
+	content := d.one("", "one\n", "no newline", "\n\n", "tab\t and blanks  \n", "ümläut ☃\n", "it's \"quoted\" $HOME `x` \\n\n",
+		"crlf\r\nends\r\n", 		strings.Repeat("a long line ", 9000)+"\n", fmt.Sprintf("round %d\n", d.round))
 	same := d.some(map[string]any{"mode": d.one("0644", "0600", "0000", "4755", "2711", "1666", "0444", "7777"),
 		"owner": d.one("root", "daemon", "games", "1"), "group": d.one("root", "adm", "www-data", "4")})
 	j.config = with(same, map[string]any{"path": path, "content": content})
@@ -133,6 +133,9 @@ func judgedGroup(d draw) judged {
 	if config["gid"] == nil {
 		j.check += numberRange
 	}
+	if d.round == 0 {
+		j.before = d.one(":", "groupadd "+name, fmt.Sprintf("groupadd -g %d %s; usermod -aG %s games", 4009+10*d.slot, name, name))
+	}
 	return j
 }
 
@@ -153,7 +156,8 @@ getent passwd %[1]s`, name)}
 	config := d.some(map[string]any{"uid": 5000 + 10*d.slot + d.IntN(3), "group": d.one("users", "games", "www-data"),
 		"groups": []string{d.one("adm", "audio"), d.one("video", "cdrom")}, "home": d.one("/home/", "/srv/home/") + name,
 		"shell": d.one("/bin/bash", "/bin/sh", "/usr/sbin/nologin"), "comment": d.one("", "A Name", "Ümläut, Room 7"),
-		"password_hash": d.one("*", "!", "$6$salt$abcdefghijklmnopqrstuvwxyz./0123456789"), "system": d.chance(2), "expires": day.Format(time.DateOnly)})
+		"password_hash": d.one("*", "!", "$6$salt$abcdefghijklmnopqrstuvwxyz./0123456789"), "system": d.chance(2),
+		"expires": day.Format(time.DateOnly)})
 	args := maps.Clone(config)
 	if hash, has := args["password_hash"]; has {
 		args["password"] = hash
@@ -180,6 +184,9 @@ getent passwd %[1]s`, name)}
 		j.check += numberRange
 	}
 	args["name"] = name
+	if d.round == 0 {
+		j.before = d.one(":", "useradd -M -s /bin/false -G audio,plugdev "+name, "useradd -m -c Old -e 2029-01-01 -g users "+name)
+	}
 	j.config = with(config, map[string]any{"name": name, "remove_home": true})
 	j.tasks = []map[string]any{task("ansible.builtin.user", args)}
 	return j
@@ -194,7 +201,8 @@ func judgedCron(d draw) judged {
 		j.tasks = []map[string]any{task("ansible.builtin.cron", map[string]any{"cron_file": name, "state": "absent"})}
 		return j
 	}
-	user, command := d.one("root", "daemon", "nobody"), d.one("true", "date +%F >/dev/null", "echo 'a  b' \"c\" # d", "cd / && ls | wc -l", "printf '%s%%'")
+	user := d.one("root", "daemon", "nobody")
+	command := d.one("true", "date +%F >/dev/null", "echo 'a  b' \"c\" # d", "cd / && ls | wc -l", "printf '%s%%'")
 	args := map[string]any{"name": "judged", "cron_file": name, "user": user, "job": strings.ReplaceAll(command, "%", `\%`)}
 	config := map[string]any{"name": name, "user": user, "command": command}
 	if d.chance(3) {
@@ -212,7 +220,8 @@ func judgedCron(d draw) judged {
 	if d.slot%2 == 0 {
 		value := d.one("x", "a b", "it's", "")
 		config["env"] = map[string]any{"JUDGED": value}
-		j.tasks = append(j.tasks, task("ansible.builtin.cron", map[string]any{"name": "JUDGED", "env": true, "value": value, "cron_file": name, "user": user}))
+		j.tasks = append(j.tasks, task("ansible.builtin.cron",
+			map[string]any{"name": "JUDGED", "env": true, "value": value, "cron_file": name, "user": user}))
 	}
 	return j
 }
@@ -226,8 +235,8 @@ func judgedService(d draw) judged {
 		unit += "\n[Install]\nWantedBy=multi-user.target"
 		possible["enabled"] = d.chance(2)
 	}
-	j := judged{check: "systemctl show -p ActiveState,SubState,UnitFileState,NeedDaemonReload,Result " + name + "; systemctl is-enabled " + name +
-		"; ls -l /etc/systemd/system/*.wants/" + name + "* | sed 's/.* -> /-> /'"}
+	j := judged{check: "systemctl show -p ActiveState,SubState,UnitFileState,NeedDaemonReload,Result " + name +
+		"; systemctl is-enabled " + name + "; ls -l /etc/systemd/system/*.wants/" + name + "* | sed 's/.* -> /-> /'"}
 	if d.round == 0 {
 		j.before = fmt.Sprintf("printf '%%s\\n' '%s' >/etc/systemd/system/%s.service; ", unit, name)
 	}
@@ -254,7 +263,8 @@ func judgedRepository() string {
 mkdir -p /srv/repository && cd /srv/repository
 make_package() { # NAME VERSION FIELDS
 	mkdir -p tree/DEBIAN tree/etc/judged
-	printf 'Package: %%s\nVersion: %%s\nArchitecture: all\nMaintainer: N <n@example.org>\nDescription: t\n%%s' "$1" "$2" "$3" >tree/DEBIAN/control
+	printf 'Package: %%s\nVersion: %%s\nArchitecture: all\nMaintainer: N <n@example.org>\n' "$1" "$2" >tree/DEBIAN/control
+	printf 'Description: t\n%%s' "$3" >>tree/DEBIAN/control
 	echo "/etc/judged/$1" >tree/DEBIAN/conffiles
 	echo "$2" >"tree/etc/judged/$1"
 	dpkg-deb --build -Znone --root-owner-group tree "$1-$2.deb" >/dev/null
@@ -304,6 +314,13 @@ func judgedPackage(d draw) judged {
 	if purge {
 		config["purge"] = true
 	}
+	if d.round == 0 {
+		deb := fmt.Sprintf("dpkg -i /srv/repository/judgedneeded%d-1.0.deb /srv/repository/%s-1.0.deb >/dev/null", d.slot, name)
+		j.before = d.one(":", deb, deb+"; dpkg -r "+name+" >/dev/null")
+		if held {
+			j.before += "; apt-mark " + d.one("hold ", "unhold ") + name + " >/dev/null"
+		}
+	}
 	j.config = config
 	return j
 }
@@ -315,7 +332,8 @@ func judgedSysctl(d draw) judged {
 	j := judged{check: fmt.Sprintf(`sysctl -n %s; cat $(ls /etc/sysctl.d/*.conf | grep -v README) /etc/sysctl.conf | tr '/' . |
 sed -n 's/^ *%[1]s *= *//p' | tr -s ' \t' '  ' | tail -n 1`, key)}
 	if d.round == 0 || d.chance(4) {
-		j.before = "sysctl -w " + key + "=" + fmt.Sprint(100+d.IntN(9))
+		j.before = d.one(":", fmt.Sprintf("echo %s = 77 >/etc/sysctl.d/50-judged%d.conf", key, d.slot))
+		j.before += fmt.Sprintf("; sysctl -w %s=%d", key, 100+d.IntN(9))
 	}
 	if d.absent() {
 		j.tasks = []map[string]any{task("ansible.posix.sysctl", map[string]any{"name": key, "state": "absent"})}

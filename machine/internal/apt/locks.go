@@ -108,7 +108,7 @@ func locked(ctx context.Context, m *access.Machine, log io.Writer, args ...strin
 		if !ended {
 			return err
 		}
-		if said.has("Could not get lock") || said.has("is locked by another process") {
+		if said.has("Could not get lock") || said.has("locked by another process") {
 			select {
 			case <-ctx.Done():
 				return fmt.Errorf("%w while waiting for the locks of apt", context.Cause(ctx))
