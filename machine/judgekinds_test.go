@@ -71,7 +71,7 @@ func judgedFile(d draw) judged {
 		return j
 	}
 	content := d.one("", "one\n", "no newline", "\n\n", "tab\t and blanks  \n", "ümläut ☃\n", "it's \"quoted\" $HOME `x` \\n\n",
-		"crlf\r\nends\r\n", 		strings.Repeat("a long line ", 9000)+"\n", fmt.Sprintf("round %d\n", d.round))
+		"crlf\r\nends\r\n", strings.Repeat("a long line ", 9000)+"\n", fmt.Sprintf("round %d\n", d.round))
 	same := d.some(map[string]any{"mode": d.one("0644", "0600", "0000", "4755", "2711", "1666", "0444", "7777"),
 		"owner": d.one("root", "daemon", "games", "1"), "group": d.one("root", "adm", "www-data", "4")})
 	j.config = with(same, map[string]any{"path": path, "content": content})
