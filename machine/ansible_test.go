@@ -105,7 +105,7 @@ func (p pair) applied(vars ...string) {
 		_, err := p.playbook(vars...)
 		played <- err
 	}()
-	out, err := p.command("apply", "-auto-approve").CombinedOutput()
+	out, err := p.command("apply", "-auto-approve", "-compact").CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("deployster: %w\n%s", err, out)
 	}

@@ -100,7 +100,7 @@ func (p pair) judged(name string, random *rand.Rand, round int, had map[string]b
 		}
 		p.write(file, string(text))
 	}
-	p.each("exec 2>/dev/null\nmkdir -p /srv/judged /srv/home\n" + strings.Join(before, "\n") + "\nsystemctl daemon-reload\n:")
+	p.each("exec 2>/dev/null </dev/null\nmkdir -p /srv/judged /srv/home\n" + strings.Join(before, "\n") + "\nsystemctl daemon-reload\n:")
 	p.applied()
 	p.both(name, strings.Join(check, "\n"))
 	if p.t.Failed() {

@@ -127,14 +127,14 @@ func judgedGroup(d draw) judged {
 		return judged{check: "getent group " + name,
 			tasks: []map[string]any{task("ansible.builtin.group", map[string]any{"name": name, "state": "absent"})}}
 	}
-	config := d.some(map[string]any{"gid": 4000 + 10*d.slot + d.IntN(3), "system": d.chance(2)})
+	config := d.some(map[string]any{"gid": 61000 + 10*d.slot + d.IntN(3), "system": d.chance(2)})
 	config["name"] = name
 	j := judged{config: config, tasks: []map[string]any{task("ansible.builtin.group", config)}, check: "getent group " + name}
 	if config["gid"] == nil {
 		j.check += numberRange
 	}
 	if d.round == 0 {
-		j.before = d.one(":", "groupadd "+name, fmt.Sprintf("groupadd -g %d %s; usermod -aG %s games", 4009+10*d.slot, name, name))
+		j.before = d.one(":", "groupadd "+name, fmt.Sprintf("groupadd -g %d %s; usermod -aG %s games", 61009+10*d.slot, name, name))
 	}
 	return j
 }
@@ -153,7 +153,7 @@ getent passwd %[1]s`, name)}
 		return j
 	}
 	day := time.Date(2030+d.IntN(5), time.Month(1+d.IntN(12)), 1+d.IntN(28), 0, 0, 0, 0, time.UTC)
-	config := d.some(map[string]any{"uid": 5000 + 10*d.slot + d.IntN(3), "group": d.one("users", "games", "www-data"),
+	config := d.some(map[string]any{"uid": 62000 + 10*d.slot + d.IntN(3), "group": d.one("users", "games", "www-data"),
 		"groups": []string{d.one("adm", "audio"), d.one("video", "cdrom")}, "home": d.one("/home/", "/srv/home/") + name,
 		"shell": d.one("/bin/bash", "/bin/sh", "/usr/sbin/nologin"), "comment": d.one("", "A Name", "Ümläut, Room 7"),
 		"password_hash": d.one("*", "!", "$6$salt$abcdefghijklmnopqrstuvwxyz./0123456789"), "system": d.chance(2),

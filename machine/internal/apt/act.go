@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+
+	"deployster/machine/internal/access"
 )
 
 // Act runs one action.
@@ -48,7 +51,20 @@ func (k Package) installation(ctx context.Context, c *packageCall) (member, erro
 	}
 	x.downgrade = c.Action == downgradeAction
 	x.unhold = c.Have != nil && c.Have.Hold && c.Config.Hold != nil && *c.Config.Hold
+	if err == nil && c.Have == nil && c.Config.Hold != nil {
+		x.unhold, err = k.heldOut(ctx, x.name)
+	}
 	return x, err
+}
+
+// heldOut reports whether a package that is not installed is held, so that apt does not install it. The database that
+// is read once has no packages without any file.
+func (k Package) heldOut(ctx context.Context, name string) (bool, error) {
+	text, err := output(ctx, k.machine, "dpkg-query", "-W", "-f", "${db:Status-Want}\n", "--", name)
+	if _, unknown := errors.AsType[*access.ExitError](err); unknown {
+		return false, nil
+	}
+	return strings.Contains(text, "hold"), err
 }
 
 // Write is not called: Plan has actions of its own.

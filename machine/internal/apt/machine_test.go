@@ -269,6 +269,19 @@ func TestPackage_HoldIsKept(t *testing.T) {
 	}
 }
 
+// A package may be held without being installed: by hand, or since it was removed.
+func TestPackage_HoldOfWhatIsNotInstalled(t *testing.T) {
+	fresh(t)
+	r := pkg(t)
+	for _, hold := range []bool{true, false} {
+		kindtest.Shell(t, "dpkg --purge hello; apt-mark hold hello")
+		r.Fails(config{"name": "hello"}, "config", "/name", "somebody else holds it")
+		r.Apply(config{"name": "hello", "hold": hold})
+		r.Valid(config{"name": "hello", "hold": hold})
+		kindtest.Shell(t, "apt-mark unhold hello")
+	}
+}
+
 func TestPackage_PromptsForNothing(t *testing.T) {
 	fresh(t)
 	r := pkg(t)

@@ -194,6 +194,16 @@ func (k Package) planVersion(ctx context.Context, c *packageCall, have *PackageS
 			"%s is held at %s by somebody else: hold = false takes the hold off, hold = true holds it at the new version",
 			have.Package, have.Version)
 	}
+	if have == nil && c.Config.Hold == nil {
+		held, err := k.heldOut(ctx, c.Config.Name)
+		if err != nil {
+			return false, err
+		}
+		if held {
+			return false, protocol.Errorf(protocol.ConfigError, "/name", "%s is not installed, and somebody else holds it so: hold = false "+
+				"takes the hold off, hold = true holds it at the version that is installed", c.Config.Name)
+		}
+	}
 	action, known, err := k.choice(ctx, c, have)
 	if err != nil {
 		return false, err
