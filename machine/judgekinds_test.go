@@ -139,7 +139,8 @@ func judgedGroup(d draw) judged {
 	return j
 }
 
-// A user of the system has no home with deployster, unless it is given.
+// By design: a user of the system has no home with deployster unless it is given, and that one is empty; and the home of
+// a user who exists is not managed unless it is given.
 func judgedUser(d draw) judged {
 	name := fmt.Sprintf("judgedu%d", d.slot)
 	j := judged{check: fmt.Sprintf(`getent passwd %[1]s | cut -d: -f1,5-
@@ -156,8 +157,8 @@ getent passwd %[1]s`, name)}
 	config := d.some(map[string]any{"uid": 62000 + 10*d.slot + d.IntN(3), "group": d.one("users", "games", "www-data"),
 		"groups": []string{d.one("adm", "audio"), d.one("video", "cdrom")}, "home": d.one("/home/", "/srv/home/") + name,
 		"shell": d.one("/bin/bash", "/bin/sh", "/usr/sbin/nologin"), "comment": d.one("", "A Name", "Ümläut, Room 7"),
-		"password_hash": d.one("*", "!", "$6$salt$abcdefghijklmnopqrstuvwxyz./0123456789"), "system": d.chance(2),
-		"expires": day.Format(time.DateOnly)})
+		"password_hash": d.one("*", "!", "$6$salt$abcdefghijklmnopqrstuvwxyz./0123456789"),
+		"expires":       day.Format(time.DateOnly)})
 	args := maps.Clone(config)
 	if hash, has := args["password_hash"]; has {
 		args["password"] = hash
@@ -177,16 +178,21 @@ getent passwd %[1]s`, name)}
 			config["membership"] = "inclusive"
 		}
 	}
-	if config["system"] == true && config["home"] == nil {
+	if d.round == 0 {
+		j.before = d.one("", "useradd -M -s /bin/false -G audio,plugdev "+name, "useradd -m -c Old -e 2029-01-01 -g users "+name)
+	}
+	system, exists := d.slot%4 == 3, d.had || j.before != ""
+	if system {
+		config["system"], args["system"] = true, true
+		j.check = strings.ReplaceAll(j.check, "-printf '%p %y %m %u %g %s", "-maxdepth 0 -printf '%p %y %u %g")
+	}
+	if config["home"] == nil && (system || exists) {
 		args["create_home"] = false
 	}
 	if config["uid"] == nil {
 		j.check += numberRange
 	}
 	args["name"] = name
-	if d.round == 0 {
-		j.before = d.one(":", "useradd -M -s /bin/false -G audio,plugdev "+name, "useradd -m -c Old -e 2029-01-01 -g users "+name)
-	}
 	j.config = with(config, map[string]any{"name": name, "remove_home": true})
 	j.tasks = []map[string]any{task("ansible.builtin.user", args)}
 	return j

@@ -3,7 +3,6 @@ package accounts
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -65,12 +64,7 @@ func (k User) create(ctx context.Context, c *userCall, d *databases) error {
 		return err
 	}
 	if u := d.user(c.Config.Name); u != nil {
-		if err := k.change(ctx, c, d, u); err != nil {
-			return err
-		}
-	}
-	if c.Config.Home != "" {
-		return k.makeHome(c)
+		return k.change(ctx, c, d, u)
 	}
 	return nil
 }
@@ -102,7 +96,7 @@ func (k User) change(ctx context.Context, c *userCall, d *databases, u *account)
 			return err
 		}
 	}
-	if c.Config.Home != "" && c.Config.Home != u.home {
+	if c.Config.Home != "" {
 		return k.makeHome(c)
 	}
 	return nil
@@ -141,25 +135,6 @@ func flags(c *userCall, d *databases, u *account) (args []string) {
 		}
 	}
 	return args
-}
-
-// makeHome makes a home directory that does not exist.
-func (k User) makeHome(c *userCall) error {
-	d, err := read(k.machine)
-	if err != nil {
-		return err
-	}
-	u := d.user(c.Config.Name)
-	if u == nil {
-		return fmt.Errorf("the user %s was removed meanwhile", c.Config.Name)
-	}
-	path := k.machine.Path(u.home)
-	if err := os.Mkdir(path, 0o700); errors.Is(err, fs.ErrExist) {
-		return nil
-	} else if err != nil {
-		return fmt.Errorf("the home directory of %s: %w", u.name, err)
-	}
-	return os.Chown(path, u.uid, u.gid)
 }
 
 // setHash sets the hash of a password, which is not shown in the list of processes.

@@ -133,12 +133,12 @@ func TestUser_HomeIsMovedOnlyIfDeclared(t *testing.T) {
 	r.Apply(config{"name": "ann"})
 	kindtest.Shell(t, "touch /home/ann/mine")
 	r.Apply(config{"name": "ann", "home": "/srv/ann"})
-	if out := kindtest.Shell(t, "ls /home/ann; stat -c %U:%a /srv/ann"); out != "mine\nann:700" {
+	if out := kindtest.Shell(t, "ls /home/ann; stat -c %U:%a /srv/ann"); out != "mine\nann:755" {
 		t.Errorf("%q", out)
 	}
 	kindtest.Shell(t, "usermod -d /home/ann ann")
 	r.Fails(config{"name": "ann", "home": "/srv/ann", "move_home": true}, "config", "/move_home", "exists already")
-	kindtest.Shell(t, "rmdir /srv/ann")
+	kindtest.Shell(t, "rm -r /srv/ann")
 	r.Apply(config{"name": "ann", "home": "/srv/ann", "move_home": true})
 	if out := kindtest.Shell(t, "ls /srv/ann; ls -d /home/ann 2>/dev/null || true"); out != "mine" {
 		t.Errorf("%q", out)
@@ -148,6 +148,34 @@ func TestUser_HomeIsMovedOnlyIfDeclared(t *testing.T) {
 	}
 	if _, err := os.Stat("/srv/ann"); err == nil {
 		t.Error("its home is left")
+	}
+}
+
+// A home directory that is made later is as useradd makes one.
+func TestUser_HomeIsMadeAsForANewUser(t *testing.T) {
+	forget(t, "ann", "bob")
+	r := userOf(t)
+	want := kindtest.Shell(t, "mkdir -p /etc/skel/bin && echo x >/etc/skel/bin/x && chmod 750 /etc/skel/bin/x && "+
+		"ln -s x /etc/skel/bin/y; useradd -m bob; cd /home/bob && find . -printf '%p %y %m %l\n' | sort")
+	kindtest.Shell(t, "useradd -M ann")
+	r.Valid(config{"name": "ann"})
+	r.Apply(config{"name": "ann", "home": "/home/ann"})
+	r.Valid(config{"name": "ann", "home": "/home/ann"})
+	if out := kindtest.Shell(t, "cd /home/ann && find . -printf '%p %y %m %l\n' | sort"); out != want {
+		t.Errorf("it has\n%s\nand a new one\n%s", out, want)
+	}
+	if out := kindtest.Shell(t, "find /home/ann ! -user ann -o ! -group ann; ls -A /home; rm -r /etc/skel/bin"); out != "ann\nbob" {
+		t.Errorf("%q", out)
+	}
+	kindtest.Shell(t, "rm -r /home/ann")
+	if a := r.Apply(config{"name": "ann", "home": "/home/ann"}); !strings.Contains(string(a.Reasons[0].Message), "does not exist") {
+		t.Errorf("%+v", a.Reasons)
+	}
+	r.Destroy(config{"name": "ann", "remove_home": true})
+	r.Apply(config{"name": "ann", "system": true, "home": "/nonexistent"})
+	r.Valid(config{"name": "ann", "system": true, "home": "/nonexistent"})
+	if _, err := os.Stat("/nonexistent"); err == nil {
+		t.Error("/nonexistent was made")
 	}
 }
 

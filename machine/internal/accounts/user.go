@@ -38,8 +38,9 @@ var userDocs = map[string]string{
 	"group": "Its own group: a name or a number. Left out, that is not managed, and a new user gets a group of its own.",
 	"groups": "Further groups that it is a member of. Left out, these are not managed; with membership = \"inclusive\" an empty list " +
 		"stands for none.",
-	"membership":  "minimum: other groups that it is a member of stay. inclusive: it leaves them.",
-	"home":        "Its home directory. It is made if it does not exist, for a user of the system only if it is given here.",
+	"membership": "minimum: other groups that it is a member of stay. inclusive: it leaves them.",
+	"home": "Its home directory. It is made if it does not exist, with what /etc/skel has; for a user of the system only if it is given " +
+		"here, and empty. /nonexistent is never made. Left out, that of an existing user is not managed.",
 	"move_home":   "Whether the old home directory is moved when home is changed.",
 	"remove_home": "Whether the home directory is removed with the user.",
 	"shell":       "The program that it gets when it logs in.",
@@ -169,6 +170,9 @@ func (k User) Plan(_ context.Context, c *userCall, have *UserState) (*protocol.P
 	if have != nil && c.Config.PasswordHash != "" && have.hash != c.Config.PasswordHash && !slices.Contains(c.ChangedSecrets,
 		"/password_hash") {
 		plan.Reasons = append(plan.Reasons, protocol.Reason{Path: "/password_hash", Message: "the machine has another hash"})
+	}
+	if have != nil && have.Home == c.Config.Home && k.lacksHome(c) {
+		plan.Reasons = append(plan.Reasons, protocol.Reason{Path: "/home", Message: have.Home + " does not exist, and is made"})
 	}
 	if have != nil && len(plan.Reasons) == 0 {
 		return nil, nil
