@@ -204,7 +204,7 @@ func judgedCron(d draw) judged {
 	path := "/etc/cron.d/" + name
 	j := judged{check: "find " + path + " -printf '%p %m %u %g\\n'; grep -v '^#' " + path}
 	if d.absent() {
-		j.tasks = []map[string]any{task("ansible.builtin.cron", map[string]any{"cron_file": name, "state": "absent"})}
+		j.tasks = []map[string]any{task("ansible.builtin.file", map[string]any{"path": path, "state": "absent"})}
 		return j
 	}
 	user := d.one("root", "daemon", "nobody")
