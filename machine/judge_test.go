@@ -58,9 +58,9 @@ func TestKinds_MakeWhatAnsibleMakes(t *testing.T) {
 	}
 	p.write("main.hcl", manifest)
 	random := rand.New(rand.NewPCG(uint64(seed), 1))
-	had := map[string]bool{}
+	had, last := map[string]bool{}, map[int]string{}
 	for round := range (count + slots - 1) / slots {
-		p.judged(fmt.Sprintf("round %d of seed %d", round, seed), random, round, had)
+		p.judged(fmt.Sprintf("round %d of seed %d", round, seed), random, round, had, last)
 		if t.Failed() {
 			return
 		}
@@ -72,14 +72,14 @@ func TestKinds_MakeWhatAnsibleMakes(t *testing.T) {
 }
 
 // judged draws configs, applies them on both machines and compares these.
-func (p pair) judged(name string, random *rand.Rand, round int, had map[string]bool) {
+func (p pair) judged(name string, random *rand.Rand, round int, had map[string]bool, last map[int]string) {
 	p.t.Helper()
 	manifest, before, check := map[string]map[string]any{}, []string{}, []string{}
 	var tasks []any
 	for _, kind := range judgedKinds {
 		manifest[kind.name] = map[string]any{}
 		for slot := range slots {
-			d := draw{random, round, slot, had[fmt.Sprint(kind.name, slot)]}
+			d := draw{random, round, slot, had[fmt.Sprint(kind.name, slot)], last}
 			one := kind.draw(d)
 			if one.config != nil {
 				manifest[kind.name][fmt.Sprint(slot)] = one.config

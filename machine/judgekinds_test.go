@@ -15,7 +15,8 @@ import (
 type draw struct {
 	*rand.Rand
 	round, slot int
-	had         bool // the object is one of the round before
+	had         bool           // the object is one of the round before
+	last        map[int]string // the line of each slot
 }
 
 // judged is one config: of deployster, nil for none, and as tasks of Ansible. before is a script that both machines run
@@ -59,65 +60,6 @@ func with(config map[string]any, more map[string]any) map[string]any {
 	return all
 }
 
-func judgedFile(d draw) judged {
-	path := fmt.Sprintf("/srv/judged/file%d", d.slot)
-	j := judged{check: "find " + path + " -printf '%p %y %m %u %g %s %l\\n'; sha256sum " + path}
-	if d.round == 0 || d.chance(4) {
-		j.before = d.one(":", "echo old >"+path+"; chmod 4711 "+path+"; chown games:adm "+path,
-			"ln -sf /etc/hostname "+path, "echo x >>"+path, "chmod 000 "+path, ": >"+path)
-	}
-	if d.absent() {
-		j.tasks = []map[string]any{task("ansible.builtin.file", map[string]any{"path": path, "state": "absent"})}
-		return j
-	}
-	content := d.one("", "one\n", "no newline", "\n\n", "tab\t and blanks  \n", "ümläut ☃\n", "it's \"quoted\" $HOME `x` \\n\n",
-		"crlf\r\nends\r\n", strings.Repeat("a long line ", 9000)+"\n", fmt.Sprintf("round %d\n", d.round))
-	same := d.some(map[string]any{"mode": d.one("0644", "0600", "0000", "4755", "2711", "1666", "0444", "7777"),
-		"owner": d.one("root", "daemon", "games", "1"), "group": d.one("root", "adm", "www-data", "4")})
-	j.config = with(same, map[string]any{"path": path, "content": content})
-	j.tasks = []map[string]any{task("ansible.builtin.copy", with(same, map[string]any{"dest": path, "content": content}))}
-	return j
-}
-
-// A last line without an end keeps that with deployster, and gets one with Ansible. The file is another one in each round:
-// deployster replaces the line that it has made before, and Ansible has no record of it.
-func judgedLine(d draw) judged {
-	path := fmt.Sprintf("/srv/judged/line%d", d.slot)
-	key := d.one("Port", "Listen", "User")
-	line := fmt.Sprintf("%s %s%d", key, d.one("a ", "", "\"b\" # "), d.round)
-	lines := []string{"# comment", "[anchor]", "Other 1", "", "  indented", "[last]"}
-	switch d.IntN(4) {
-	case 0:
-		lines = append(lines, line)
-	case 1:
-		lines = append(lines, "#"+key+" old")
-	case 2:
-		lines = append(lines, key+"\told")
-	}
-	d.Shuffle(len(lines), func(a, b int) { lines[a], lines[b] = lines[b], lines[a] })
-	j := judged{before: fmt.Sprintf("printf '%%s' '%s%s' >%s; chmod %s %s; chown games %s", strings.Join(lines, "\n"), d.one("", "\n"), path,
-		d.one("644", "600", "4755"), path, path),
-		check: "find " + path + " -printf '%p %y %m %u %g\\n'; sed '$a\\' " + path}
-	config, args := map[string]any{"path": path, "id": "judged", "line": line}, map[string]any{"path": path, "line": line}
-	if d.absent() {
-		j.tasks = []map[string]any{task("ansible.builtin.lineinfile", with(args, map[string]any{"state": "absent"}))}
-		return j
-	}
-	if d.chance(2) {
-		config["match"], args["regexp"] = "^#?"+key+"\\b", "^#?"+key+"\\b"
-	}
-	switch d.IntN(4) {
-	case 0:
-		config["after"], args["insertafter"] = "^\\[anchor\\]", "^\\[anchor\\]"
-	case 1:
-		config["before"], args["insertbefore"] = "^\\[last\\]", "^\\[last\\]"
-	case 2:
-		config["after"], args["insertafter"] = "^[O#]", "^[O#]"
-	}
-	j.config, j.tasks = config, []map[string]any{task("ansible.builtin.lineinfile", args)}
-	return j
-}
-
 // A number that no config gives depends on which object was made first: only its range is compared.
 const numberRange = ` | awk -F: '{ print $1, $3 < 1000 ? "system" : "usual" }'`
 
@@ -148,7 +90,7 @@ id -gn %[1]s; id -Gn %[1]s | tr ' ' '\n' | sort
 getent shadow %[1]s | cut -d: -f1,2,8
 home=$(getent passwd %[1]s | cut -d: -f6); find ${home:-/nowhere} -printf '%%p %%y %%m %%u %%g %%s\n' | sort
 ls -d /home/%[1]s /srv/home/%[1]s
-getent passwd %[1]s`, name)}
+getent passwd %[1]s | cut -d: -f1-3`, name)}
 	if d.absent() {
 		j.tasks = []map[string]any{task("ansible.builtin.user", map[string]any{"name": name, "state": "absent", "remove": true})}
 		return j
