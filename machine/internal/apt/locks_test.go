@@ -25,3 +25,14 @@ func TestLocked_RunsAgainWhenItLosesTheRace(t *testing.T) {
 		}
 	}
 }
+
+// A query that reads a file while somebody else changes it is repeated.
+func TestCached_RepeatsWhatWasOutOfSync(t *testing.T) {
+	t.Parallel()
+	runs := filepath.Join(t.TempDir(), "runs")
+	const script = `echo >>"$0"; [ "$(wc -l <"$0")" -gt 1 ] || {
+echo "E: Cache is out of sync, can't x-ref a package file" >&2; exit 100; }; echo found`
+	if out, err := cached(t.Context(), &access.Machine{Root: t.TempDir()}, "sh", "-c", script, runs); err != nil || out != "found\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+}

@@ -2,10 +2,12 @@ package apt
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"deployster/machine/internal/access"
 )
@@ -23,9 +25,28 @@ type available struct {
 	uris    []string // the repositories that have it; none: only the machine itself
 }
 
+// cacheTries is how often a query is repeated while somebody else changes what apt's cache is made of.
+const cacheTries = 40
+
+// cached runs a query of apt's cache. Where dpkg or apt changes a file while the query reads it, apt gives up.
+func cached(ctx context.Context, m *access.Machine, args ...string) (string, error) {
+	for try := 1; ; try++ {
+		text, err := output(ctx, m, args...)
+		exit, ended := errors.AsType[*access.ExitError](err)
+		if !ended || try == cacheTries || !strings.Contains(exit.Output, "Cache is out of sync") {
+			return text, err
+		}
+		select {
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		case <-time.After(lockPoll):
+		}
+	}
+}
+
 // policyOf queries apt for a name.
 func policyOf(ctx context.Context, m *access.Machine, name string) (policy, error) {
-	text, err := output(ctx, m, "apt-cache", "policy", "--", name)
+	text, err := cached(ctx, m, "apt-cache", "policy", "--", name)
 	if err != nil {
 		return policy{}, err
 	}
@@ -100,7 +121,7 @@ func matches(pattern, version string) bool {
 
 // providersOf returns the packages that can be installed and that provide a virtual name.
 func providersOf(ctx context.Context, m *access.Machine, name string) ([]string, error) {
-	text, err := output(ctx, m, "apt-cache", "showpkg", "--", name)
+	text, err := cached(ctx, m, "apt-cache", "showpkg", "--", name)
 	if err != nil {
 		return nil, err
 	}
