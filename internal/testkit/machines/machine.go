@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"deployster/internal/testkit/cgroups"
 )
 
 //go:embed boot.sh
@@ -36,7 +38,7 @@ type Machine struct {
 	HostKey string // its public host key, as known_hosts has it
 
 	home    string // has the config of ssh, and the console's output
-	groups  cgroups
+	groups  cgroups.Groups
 	nspawn  *exec.Cmd
 	ended   chan struct{}
 	leader  int // its systemd
@@ -104,7 +106,7 @@ func (m *Machine) boot(b base) error {
 	if err := m.writeSSH(); err != nil {
 		return err
 	}
-	if m.groups, err = newCgroups("deployster-machine-" + m.Name); err != nil {
+	if m.groups, err = cgroups.New("deployster-machine-" + m.Name); err != nil {
 		return err
 	}
 	dir := filepath.Join(runDir, m.Name)
@@ -244,7 +246,7 @@ func (m *Machine) End() error {
 		<-m.ended
 	}
 	if m.groups != nil {
-		err = m.groups.end()
+		err = m.groups.End()
 	}
 	if m.home != "" {
 		err = errors.Join(err, os.RemoveAll(m.home))

@@ -1,4 +1,5 @@
-package machines
+// Package cgroups makes the control groups of what a test starts, of version 1 or 2, and ends all that runs in them.
+package cgroups
 
 import (
 	"errors"
@@ -12,30 +13,31 @@ import (
 	"time"
 )
 
-// cgroups are the control groups of one machine: one in each hierarchy, of version 1 or 2.
-type cgroups []string
+// Groups are the directories of one control group: one in each hierarchy.
+type Groups []string
 
-// newCgroups makes the groups of a machine, after the end of what an earlier one left in them.
-func newCgroups(name string) (cgroups, error) {
+// New makes a control group in each hierarchy, after the end of what an earlier one of that name left. The caller
+// must call End.
+func New(name string) (Groups, error) {
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	if err != nil {
 		return nil, err
 	}
-	var groups cgroups
+	var groups Groups
 	for line := range strings.Lines(string(mounts)) {
 		if fields := strings.Fields(line); len(fields) > 2 && (fields[2] == "cgroup" || fields[2] == "cgroup2") {
 			groups = append(groups, filepath.Join(fields[1], name))
 		}
 	}
-	if err := groups.end(); err != nil {
+	if err := groups.End(); err != nil {
 		return nil, err
 	}
 	for _, group := range groups {
 		if err := os.Mkdir(group, 0o755); err != nil {
-			return nil, errors.Join(err, groups.end())
+			return nil, errors.Join(err, groups.End())
 		}
 		if err := inheritCPUs(group); err != nil {
-			return nil, errors.Join(err, groups.end())
+			return nil, errors.Join(err, groups.End())
 		}
 	}
 	return groups, nil
@@ -62,8 +64,8 @@ func inheritCPUs(group string) error {
 	return nil
 }
 
-// end kills what runs in the groups, and removes them with all groups below.
-func (g cgroups) end() error {
+// End kills what runs in the groups, and removes them with all groups below.
+func (g Groups) End() error {
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		left := 0
 		for _, group := range g {
@@ -77,7 +79,7 @@ func (g cgroups) end() error {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("%d control groups of a machine could not be removed: %s", left, strings.Join(g, " "))
+			return fmt.Errorf("%d control groups could not be removed: %s", left, strings.Join(g, " "))
 		}
 	}
 }
