@@ -1,0 +1,101 @@
+//go:build kube
+
+package kubenode_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// fileType is the program of a type whose objects are files of the claim. What an object's config says happens in create.
+const fileType = `#!/bin/sh
+case "$1" in
+"") echo '{"protocol":2,"config_schema":{"type":"object"},"plugs":{"objects":{"container_path":"/objects","writable":true}},"state_action":{"args":["state"]},"absent":true}' ;;
+state)
+	input=$(cat)
+	name=$(echo "$input" | sed -n 's/.*"config":{"name":"\([a-z0-9]*\)".*/\1/p')
+	case "$input" in
+	*'"intent":"absent"'*)
+		test -e /objects/$name && echo '{"status":"STALE","staleState":{},"actions":[{"name":"remove","args":["remove","'$name'"]}]}' || echo '{"status":"MISSING"}' ;;
+	*)
+		run=$(echo "$input" | sed -n 's/.*"run":"\([^"]*\)".*/\1/p')
+		test -e /objects/$name && echo '{"status":"VALID","state":{}}' || echo '{"status":"STALE","actions":[{"name":"create","args":["create","'$name'","'"$run"'"]}]}' ;;
+	esac ;;
+create) eval "$3" && echo $TOKEN >>/objects/$2 ;;
+remove) rm /objects/$2 ;;
+esac
+`
+
+// resource is a block with a name and the commands of its create.
+func resource(name, run string) string {
+	return "resource \"" + name + "\" {\n  type   = type.file\n  config = { name = \"" + name + "\", run = \"" + run + "\" }\n}\n"
+}
+
+// files makes the project's type and its resources.
+func (p *project) files(settings string, resources ...string) {
+	p.t.Helper()
+	if _, err := node.Push("file", "1", map[string]string{"type": fileType}, "/type"); err != nil {
+		p.t.Fatal(err)
+	}
+	p.write("main.hcl", "plug \"objects\" { path = \"/pvc/objects\" }\ntype \"file\" {\n  image = \""+node.Registry+"/file:1\"\n  host  = host.jobs\n  env   = { TOKEN = \"hunter2\" }\n"+
+		settings+"\n}\n"+strings.Join(resources, ""))
+}
+
+// object is the content of a file of the claim, "" if there is none.
+func (p *project) object(name string) string {
+	b, err := os.ReadFile(filepath.Join(p.dir, "objects", name))
+	if err != nil && !os.IsNotExist(err) {
+		p.t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestApply_MakesAndRemoves(t *testing.T) {
+	p := newProject(t)
+	p.host("")
+	p.files("", resource("main", "true"))
+	t.Log(p.run(0, "host", "check", "jobs"))
+	p.run(0, "init")
+	t.Log(p.run(0, "plan"))
+	t.Log(p.run(0, "apply", "-auto-approve"))
+	if got := p.object("main"); got != "hunter2\n" {
+		t.Errorf("the object is %q", got)
+	}
+	p.run(0, "plan", "-detailed-exitcode")
+	p.run(0, "destroy", "-auto-approve")
+	if got := p.object("main"); got != "" {
+		t.Errorf("the object is %q", got)
+	}
+	p.empty()
+}
+
+func TestApply_ContinuesAnActionOfAKilledClient(t *testing.T) {
+	p := newProject(t)
+	p.host("")
+	p.files("", resource("main", "echo begun >>/objects/begun; sleep 20"))
+	p.run(0, "init")
+	cmd := p.command("apply", "-auto-approve")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(time.Minute); p.object("begun") == ""; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the action has not begun", p.pods())
+		}
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // killed
+	t.Log(p.run(0, "apply", "-auto-approve"))
+	if got := p.object("begun"); got != "begun\n" {
+		t.Errorf("the action ran so often: %q", got)
+	}
+	if got := p.object("main"); got != "hunter2\n" {
+		t.Errorf("the object is %q", got)
+	}
+	p.empty()
+}

@@ -1,0 +1,214 @@
+//go:build kube
+
+package kubenode_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// nobody is the user that deployster runs as: it needs no root, and no containerd.
+const nobody = 65534
+
+// repository is the directory of the module.
+const repository = "../../.."
+
+// project is a directory with manifests, and a namespace of its own with the rights of the docs.
+type project struct {
+	t         *testing.T
+	dir       string
+	namespace string
+	agent     string // its image
+}
+
+// agentImage is pushed once.
+var agentImage = sync.OnceValues(func() (string, error) {
+	out, err := exec.Command(program("deployster"), "image", "push-agent", node.Registry+"/deployster-pod").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	for field := range strings.FieldsSeq(string(out)) {
+		if field = strings.Trim(field, `"`); strings.Contains(field, "@sha256:") {
+			return field, nil
+		}
+	}
+	return "", fmt.Errorf("no digest was printed: %s", out)
+})
+
+func program(name string) string {
+	path, err := filepath.Abs(filepath.Join(repository, "bin", name))
+	if err != nil {
+		panic(err)
+	}
+	return path
+}
+
+// newProject makes a namespace, and a project whose host is that. Labels are those of the namespace.
+func newProject(t *testing.T, labels ...string) *project {
+	t.Helper()
+	agent, err := agentImage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "project")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	name := strings.ToLower(strings.NewReplacer("_", "-", "/", "-").Replace(t.Name()))
+	p := &project{t: t, dir: dir, namespace: name, agent: agent}
+	p.kubectl("create", "namespace", name)
+	t.Cleanup(func() { p.kubectl("delete", "namespace", name, "--wait=false") })
+	for _, label := range labels {
+		p.kubectl("label", "namespace", name, label)
+	}
+	p.apply(p.rights())
+	p.write("kubeconfig", p.config(p.kubectl("create", "token", "deployster", "-n", name)))
+	if err := os.Mkdir(filepath.Join(dir, "objects"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(dir, "objects"), 0o777); err != nil { // whatever user the Pods have
+		t.Fatal(err)
+	}
+	p.apply(p.claim())
+	if err := os.Chown(dir, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// rights are those of docs/kubernetes.md, for the namespace of the project.
+func (p *project) rights() string {
+	page, err := os.ReadFile(filepath.Join(repository, "docs", "kubernetes.md"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	_, after, found := strings.Cut(string(page), "```yaml\napiVersion: v1\nkind: ServiceAccount\n")
+	text, _, ends := strings.Cut(after, "```")
+	if !found || !ends {
+		p.t.Fatal("docs/kubernetes.md has no rights")
+	}
+	text = "apiVersion: v1\nkind: ServiceAccount\n" + text
+	return strings.NewReplacer("namespace: deployster", "namespace: "+p.namespace, "resourceNames: [deployster]", "resourceNames: ["+p.namespace+"]").Replace(text)
+}
+
+// claim is a volume that all Pods of the project share: the objects of its resources are files in it.
+func (p *project) claim() string {
+	return fmt.Sprintf(`apiVersion: v1
+kind: PersistentVolume
+metadata: {name: %[1]s}
+spec:
+  capacity: {storage: 1Gi}
+  accessModes: [ReadWriteMany]
+  persistentVolumeReclaimPolicy: Retain
+  storageClassName: %[1]s
+  hostPath: {path: %[2]s/objects, type: DirectoryOrCreate}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: objects, namespace: %[1]s}
+spec: {accessModes: [ReadWriteMany], storageClassName: %[1]s, volumeName: %[1]s, resources: {requests: {storage: 1Gi}}}
+`, p.namespace, p.dir)
+}
+
+func (p *project) kubectl(args ...string) string {
+	p.t.Helper()
+	out, err := node.Kubectl(args...)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return out
+}
+
+func (p *project) apply(text string) {
+	p.t.Helper()
+	if _, err := node.KubectlWith(text, "apply", "-f", "-"); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// config is the kubeconfig of a user with a token.
+func (p *project) config(token string) string {
+	text := p.kubectl("config", "view", "--raw", "--minify", "-o", `jsonpath={.clusters[0].cluster.server}`)
+	return fmt.Sprintf(`apiVersion: v1
+kind: Config
+clusters: [{name: node, cluster: {server: %q, insecure-skip-tls-verify: true}}]
+users: [{name: user, user: {token: %q}}]
+contexts: [{name: node, context: {cluster: node, user: user}}]
+current-context: node
+`, text, token)
+}
+
+// write writes a file of the project.
+func (p *project) write(name, text string) {
+	p.t.Helper()
+	path := filepath.Join(p.dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.Chown(path, nobody, nobody); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// host writes the block of the host jobs, with further attributes.
+func (p *project) host(more string) {
+	p.write("host.hcl", fmt.Sprintf("host \"jobs\" {\n  kubernetes {\n    namespace  = %q\n    agent      = %q\n    kubeconfig = \"kubeconfig\"\n    %s\n  }\n}\n",
+		p.namespace, p.agent, more))
+}
+
+// command is deployster in the project's directory.
+func (p *project) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(program("deployster"), args...)
+	cmd.Dir = p.dir
+	cmd.Env = []string{"HOME=" + p.dir, "PATH=/usr/bin:/bin", "XDG_STATE_HOME=" + p.dir + "/.local", "KUBECONFIG=" + p.dir + "/kubeconfig"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}, Setpgid: true}
+	return cmd
+}
+
+// run runs deployster, wants an exit code, and returns what it prints.
+func (p *project) run(code int, args ...string) string {
+	p.t.Helper()
+	cmd := p.command(args...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	begin := time.Now()
+	err := cmd.Run()
+	p.t.Logf("deployster %s: %v", strings.Join(args, " "), time.Since(begin).Round(time.Millisecond))
+	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != code {
+		p.t.Fatalf("deployster %s: %v\n%s\n%s", strings.Join(args, " "), err, out.String(), p.pods())
+	}
+	return out.String()
+}
+
+// pods describes the Pods of the project.
+func (p *project) pods() string {
+	out, err := node.Kubectl("describe", "pods", "-n", p.namespace)
+	return fmt.Sprint(out, err)
+}
+
+// empty wants no Pod of deployster in the namespace.
+func (p *project) empty() {
+	p.t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		left := p.kubectl("get", "pods", "-n", p.namespace, "-o", "name")
+		if left == "" {
+			return
+		}
+		if time.Now().After(end) {
+			p.t.Fatalf("Pods are left: %s", left)
+		}
+	}
+}
