@@ -77,16 +77,33 @@ func TestFault_EndOfTheAPIServer(t *testing.T) {
 func TestFault_PodIsDeleted(t *testing.T) {
 	p := newProject(t)
 	p.host("")
+	p.files("", slow)
+	p.run(0, "init")
+	wait := p.begin()
+	p.kubectl("delete", "pods", "-n", p.namespace, "-l", "deployster.io/kind=action", "--wait=false")
+	out, err := wait()
+	if err != nil || p.object("main") != "hunter2\n" || p.object("begun") != "begun\n" {
+		t.Errorf("%v: %q, %q\n%s", err, p.object("main"), p.object("begun"), out)
+	}
+	p.empty()
+}
+
+func TestFault_PodIsRemovedByForce(t *testing.T) {
+	p := newProject(t)
+	p.host("")
 	p.files("", resource("main", "echo begun >>/objects/begun; sleep 600"))
 	p.run(0, "init")
 	wait := p.begin()
 	p.kubectl("delete", "pods", "-n", p.namespace, "-l", "deployster.io/kind=action", "--grace-period=0", "--force")
 	out, err := wait()
-	if err == nil || !strings.Contains(out, "unknown") {
+	if err == nil || !strings.Contains(out, "may still run") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	t.Log(out)
 	p.files("", resource("main", "true"))
+	if out := p.run(1, "apply", "-auto-approve"); !strings.Contains(out, "may still run") {
+		t.Errorf("the action is not reported: %s", out)
+	}
+	p.run(0, "resolve", "-as=failed", "main")
 	p.run(0, "apply", "-auto-approve")
 	if p.object("main") != "hunter2\n" {
 		t.Errorf("the object is %q", p.object("main"))
@@ -94,10 +111,29 @@ func TestFault_PodIsDeleted(t *testing.T) {
 	p.empty()
 }
 
+func TestFault_QuotaOfPods(t *testing.T) {
+	p := newProject(t)
+	p.host("")
+	p.apply("{apiVersion: v1, kind: ResourceQuota, metadata: {name: few, namespace: " + p.namespace + "}, spec: {hard: {pods: \"3\"}}}")
+	var list []string
+	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+		list = append(list, resource(name, "true"))
+	}
+	p.files("", list...)
+	p.run(0, "init")
+	p.run(0, "apply", "-auto-approve")
+	for _, name := range []string{"a", "h"} {
+		if p.object(name) != "hunter2\n" {
+			t.Errorf("%s is %q", name, p.object(name))
+		}
+	}
+	p.empty()
+}
+
 func TestFault_OutOfMemory(t *testing.T) {
 	p := newProject(t)
 	p.host("")
-	p.files(`memory = "64MiB"`, resource("main", "x=$(yes | head -c 300000000); echo ${#x}"))
+	p.files(`memory = "64MiB"`, resource("main", "x=$(yes | head -c 300000000)"))
 	p.run(0, "init")
 	out := p.run(1, "apply", "-auto-approve")
 	if !strings.Contains(out, "memory") {
