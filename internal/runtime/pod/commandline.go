@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"deployster/internal/base/diag"
@@ -47,7 +48,7 @@ func run(args []string) error {
 	agent := flags.Int("agent", 1, "`PID` of the agent; 0: any")
 	o := Options{Timing: remote.DefaultTiming(), Log: os.Stdout}
 	flags.StringVar(&o.Message, "message", "/dev/termination-log", "`PATH` of the termination message")
-	flags.StringVar(&o.Events, "events", "/sys/fs/cgroup/memory.events", "`PATH` of the counts of what ran out of memory")
+	flags.StringVar(&o.Events, "events", memoryEvents("/sys/fs/cgroup"), "`PATH` of the counts of what ran out of memory")
 	flags.DurationVar(&o.Stop, "stop", 10*time.Minute, "`TIME` that the Pod gets when it is deleted")
 	flags.DurationVar(&o.Idle, "idle", 2*time.Minute, "`TIME` without a client until the agent ends")
 	flags.DurationVar(&o.Keep, "keep", 24*time.Hour, "`TIME` for which outcomes are kept that nobody has recorded")
@@ -69,4 +70,16 @@ func run(args []string) error {
 		return Receive(o, rest[0], rest[1])
 	}
 	return errUsage
+}
+
+// memoryEvents returns the file with the counts of what ran out of memory: its place depends on the version of
+// control groups that the node has.
+func memoryEvents(cgroups string) string {
+	for _, name := range []string{"memory.events", "memory/memory.oom_control"} {
+		path := filepath.Join(cgroups, name)
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	return filepath.Join(cgroups, "memory.events")
 }
