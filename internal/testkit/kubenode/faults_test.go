@@ -136,7 +136,7 @@ func TestFault_OutOfMemory(t *testing.T) {
 	p.files(`memory = "64MiB"`, resource("main", "x=$(yes | head -c 300000000)"))
 	p.run(0, "init")
 	out := p.run(1, "apply", "-auto-approve")
-	if !strings.Contains(out, "memory") {
+	if !strings.Contains(out, "memory ran out") && !strings.Contains(out, "of memory") {
 		t.Errorf("memory is not the reason: %s", out)
 	}
 	t.Log(out)

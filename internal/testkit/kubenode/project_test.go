@@ -104,23 +104,26 @@ func (p *project) rights() string {
 	return strings.NewReplacer("namespace: deployster", "namespace: "+p.namespace, "resourceNames: [deployster]", "resourceNames: ["+p.namespace+"]").Replace(text)
 }
 
-// claim is a volume that all Pods of the project share: the objects of its resources are files in it.
-func (p *project) claim() string {
-	return fmt.Sprintf(`apiVersion: v1
+// claimTemplate is a claim for a path of the node: name, namespace, path, type of the path.
+const claimTemplate = `apiVersion: v1
 kind: PersistentVolume
-metadata: {name: %[1]s}
+metadata: {name: %[1]s-%[2]s}
 spec:
   capacity: {storage: 1Gi}
   accessModes: [ReadWriteMany]
   persistentVolumeReclaimPolicy: Retain
-  storageClassName: %[1]s
-  hostPath: {path: %[2]s/objects, type: DirectoryOrCreate}
+  storageClassName: %[2]s
+  hostPath: {path: %[3]q, type: %[4]q}
 ---
 apiVersion: v1
 kind: PersistentVolumeClaim
-metadata: {name: objects, namespace: %[1]s}
-spec: {accessModes: [ReadWriteMany], storageClassName: %[1]s, volumeName: %[1]s, resources: {requests: {storage: 1Gi}}}
-`, p.namespace, p.dir)
+metadata: {name: %[1]s, namespace: %[2]s}
+spec: {accessModes: [ReadWriteMany], storageClassName: %[2]s, volumeName: %[1]s-%[2]s, resources: {requests: {storage: 1Gi}}}
+`
+
+// claim is a volume that all Pods of the project share: the objects of its resources are files in it.
+func (p *project) claim() string {
+	return fmt.Sprintf(claimTemplate, "objects", p.namespace, filepath.Join(p.dir, "objects"), "Directory")
 }
 
 func (p *project) kubectl(args ...string) string {

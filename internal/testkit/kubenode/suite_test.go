@@ -1,0 +1,91 @@
+//go:build kube
+
+package kubenode_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+
+	"deployster/internal/runtime/remote"
+	"deployster/internal/runtime/remote/cluster"
+	"deployster/internal/runtime/remote/router"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/runnertest"
+)
+
+// clusterRunner is a runner.Runner whose containers are Pods: deployster's end, with deployster-kube as its child.
+type clusterRunner struct {
+	*router.Places
+	p    *project
+	host runner.Host
+
+	mu      sync.Mutex
+	volumes map[string]bool
+}
+
+// probeImages has the image of the probe, which is in the registry.
+type probeImages struct{ *runnertest.Fake }
+
+func (probeImages) Shipment(_ context.Context, digest, _ string) (runner.Shipment, error) {
+	return runner.Shipment{Name: node.Registry + "/" + runnertest.ProbeReference, Digest: digest, Platforms: []string{"linux/" + runtime.GOARCH}}, nil
+}
+func (i probeImages) Named(ctx context.Context, digest string) (runner.Shipment, error) {
+	return i.Shipment(ctx, digest, "")
+}
+func (probeImages) ReadContent(context.Context, string, int64, int) ([]byte, error) {
+	return nil, io.EOF
+}
+
+func TestCluster_KeepsTheContractOfRunners(t *testing.T) {
+	p := newProject(t)
+	digest, err := node.Push("invoketest/probe", "1", map[string]string{"probe": runnertest.ProbeScript, "other": runnertest.ProbeScript},
+		append(runnertest.ProbeEntrypoint(), runnertest.ProbeCmd()...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	images := probeImages{runnertest.NewFake()}
+	images.AddDigest(runnertest.ProbeReference, digest, runnertest.Probe)
+	block := runner.Cluster{Namespace: p.namespace, Agent: p.agent, Kubeconfig: filepath.Join(p.dir, "kubeconfig"), StartTimeout: 15}
+	r := &clusterRunner{p: p, host: runner.Host{Name: "jobs", Address: block.Address(), Kubernetes: &block}, volumes: map[string]bool{}}
+	r.Places = router.New(router.Options{Local: runnertest.Runtime{Fake: images.Fake}, Images: images,
+		Dial: func(ctx context.Context, _ runner.Host) (*remote.Client, error) {
+			return cluster.Dial(ctx, block, remote.Hello{Build: "0.1.0", Lineage: "lineage", Epoch: 1, Run: "run", Process: "test"},
+				cluster.Options{Find: program, Timing: remote.DefaultTiming()})
+		}})
+	t.Cleanup(r.Close)
+	runnertest.RunnerSuite(t, r)
+}
+
+// Run implements runner.Runner in the cluster. Paths of this machine become claims.
+func (r *clusterRunner) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
+	s.Settings.Host = &r.host
+	mounts := s.Mounts
+	s.Mounts = nil
+	if s.Settings.Workdir != "" { // the directory exists where the test is
+		mounts = append(mounts, runner.Mount{Source: s.Settings.Workdir, Target: s.Settings.Workdir})
+		s.Cwd, s.Settings.Workdir = s.Settings.Workdir, ""
+	}
+	for _, m := range mounts {
+		m.Source = r.claim(m.Source)
+		s.Mounts = append(s.Mounts, m)
+	}
+	return r.Places.Run(ctx, s)
+}
+
+// claim makes a claim for a path of this machine, and returns its path as a plug.
+func (r *clusterRunner) claim(path string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	name := fmt.Sprintf("c%x", sha256.Sum256([]byte(path)))[:16]
+	if !r.volumes[name] {
+		r.volumes[name] = true
+		r.p.apply(fmt.Sprintf(claimTemplate, name, r.p.namespace, path, ""))
+	}
+	return "/pvc/" + name
+}
