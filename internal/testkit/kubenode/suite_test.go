@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -32,8 +33,12 @@ type clusterRunner struct {
 // probeImages has the image of the probe, which is in the registry.
 type probeImages struct{ *runnertest.Fake }
 
-func (probeImages) Shipment(_ context.Context, digest, _ string) (runner.Shipment, error) {
-	return runner.Shipment{Name: node.Registry + "/" + runnertest.ProbeReference, Digest: digest, Platforms: []string{"linux/" + runtime.GOARCH}}, nil
+func (i probeImages) Shipment(ctx context.Context, digest, _ string) (runner.Shipment, error) {
+	if _, err := i.Resolve(ctx, digest); err != nil {
+		return runner.Shipment{}, err
+	}
+	return runner.Shipment{Name: node.Registry + "/" + runnertest.ProbeReference, Digest: digest, Platforms: []string{"linux/" + runtime.GOARCH},
+		Entrypoint: runnertest.ProbeEntrypoint(), Cmd: runnertest.ProbeCmd()}, nil
 }
 func (i probeImages) Named(ctx context.Context, digest string) (runner.Shipment, error) {
 	return i.Shipment(ctx, digest, "")
@@ -85,7 +90,11 @@ func (r *clusterRunner) claim(path string) string {
 	name := fmt.Sprintf("c%x", sha256.Sum256([]byte(path)))[:16]
 	if !r.volumes[name] {
 		r.volumes[name] = true
-		r.p.apply(fmt.Sprintf(claimTemplate, name, r.p.namespace, path, ""))
+		kind := "Directory"
+		if found, err := os.Stat(path); err == nil && !found.IsDir() {
+			kind = "File"
+		}
+		r.p.apply(fmt.Sprintf(claimTemplate, name, r.p.namespace, path, kind))
 	}
 	return "/pvc/" + name
 }
