@@ -16,7 +16,7 @@ RACE = CGO_ENABLED=1 go test -race
 RACED = $(shell go list -f '{{.ImportPath}} {{.Dir}}' $(LIGHT) | while read name dir; do \
 	grep -qE '^\s*go |\.Go\b' $$dir/*.go && echo $$name; done | grep -vx deployster/config)
 
-.PHONY: darwin release test-release house man docs-check subjects test-bare test-machines test-machines-kills test-machines-ansible bench-machines test-bridge kills-bridge build bundle demo demo-hosts demo-machines test check bench bench-engine race fuzz crash soak clean functions-table edits checks
+.PHONY: test-kube darwin release test-release house man docs-check subjects test-bare test-machines test-machines-kills test-machines-ansible bench-machines test-bridge kills-bridge build bundle demo demo-hosts demo-machines test check bench bench-engine race fuzz crash soak clean functions-table edits checks
 
 # The linker writes its output page by page, and so the kernel caches it. A copy is
 # cached in large pieces, as an installed program is, and starts 2 ms sooner.
@@ -122,6 +122,22 @@ test-machines: build
 	go vet -tags machines ./internal/testkit/machines ./machine/...
 	go test -vet=off -tags machines -count=1 -timeout 30m ./internal/testkit/machines ./machine/...
 	go test -vet=off -tags machines -count=1 -timeout 1h -run '^TestMutants_AreSeen$$' ./machine/internal/apt ./machine/internal/systemd ./machine/internal/accounts
+
+# Pods on a real cluster: a Kubernetes of one node in namespaces of its own, with all that a node has, compiled
+# from Go modules into bin/kube. The first time that takes about 20 minutes of processor time, and 4 GB of Go's cache.
+KUBE = bin/kube/built-$(shell cat kube/onenode/go.sum kube/onenode/main.go kube/onenode/containerd/go.sum | sha256sum | cut -c 1-16)
+NODE = $(addprefix github.com/containerd/containerd/v2/cmd/,containerd containerd-shim-runc-v2) \
+	$(addprefix github.com/containernetworking/plugins/plugins/,main/bridge main/loopback ipam/host-local)
+$(KUBE):
+	rm -rf bin/kube && mkdir -p bin/kube
+	cd kube/onenode && go build -buildvcs=false -ldflags="-w -X k8s.io/component-base/version.gitVersion=$$(go list -m -f '{{.Version}}' k8s.io/kubernetes)" -o ../../bin/kube/onenode .
+	cd kube/onenode/containerd && go build -buildvcs=false -tags 'no_btrfs no_zfs' -o ../../../bin/kube/ $(NODE)
+	touch $@
+
+test-kube: build $(KUBE)
+	.ci/setup kube
+	go vet -tags kube ./internal/testkit/kubenode
+	go test -vet=off -tags kube -count=1 -timeout 1h -v $(if $(ONLY),-run '$(ONLY)') ./internal/testkit/kubenode
 
 # The client, the type, or what runs it is killed COUNT times at a random moment of an apply to a
 # machine. SEED chooses others.

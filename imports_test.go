@@ -132,6 +132,8 @@ var ranks = map[string]int{
 	"internal/testkit/office":                0,
 	"internal/testkit/person":                0,
 	"internal/testkit/page":                  0,
+	"internal/testkit/cgroups":               0,
+	"internal/testkit/kubenode":              1,
 	"internal/testkit/machines":              1,
 	"internal/testkit/machines/booted":       70,
 	"internal/testkit/services":              10,

@@ -1,4 +1,3 @@
-// Package cgroups makes the control groups of what a test starts, of version 1 or 2, and ends all that runs in them.
 package cgroups
 
 import (

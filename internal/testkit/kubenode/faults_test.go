@@ -217,6 +217,18 @@ func TestPodSecurity_IsKept(t *testing.T) {
 	}
 }
 
+func TestUserns_MapsTheUsers(t *testing.T) {
+	p := newProject(t, "pod-security.kubernetes.io/enforce=restricted")
+	p.host("")
+	p.files("userns = \"auto\"\n  capabilities { drop = [\"ALL\"] }", resource("main", "cat /proc/self/uid_map >/objects/map"))
+	p.run(0, "init")
+	p.run(0, "apply", "-auto-approve")
+	if fields := strings.Fields(p.object("map")); len(fields) != 3 || fields[0] != "0" || fields[1] == "0" {
+		t.Errorf("users are mapped so: %v", fields)
+	}
+	p.empty()
+}
+
 func TestOutput_IsShownWhole(t *testing.T) {
 	p := newProject(t)
 	p.host("")

@@ -32,7 +32,7 @@ func (p *project) timed(args ...string) time.Duration {
 	return time.Since(begin)
 }
 
-// TestFigures prints what docs/internals/pods.md has.
+// TestFigures_ArePrinted prints what docs/internals/pods.md has.
 func TestFigures_ArePrinted(t *testing.T) {
 	p := newProject(t)
 	p.host("")
@@ -57,5 +57,7 @@ func TestFigures_ArePrinted(t *testing.T) {
 	t.Logf("plan of 1 through a worker: %v", p.timed("plan"))
 	p.write("main.hcl", text+strings.Join(many(100), ""))
 	t.Logf("plan of 100 through a worker: %v", p.timed("plan"))
+	p.write("main.hcl", text+strings.Join(many(1000), ""))
+	t.Logf("plan of 1,000 through a worker: %v", p.timed("plan"))
 	p.empty()
 }

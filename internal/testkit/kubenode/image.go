@@ -13,6 +13,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 )
 
 const (
@@ -44,8 +45,7 @@ func (n *Node) Push(repository, tag string, files map[string]string, entrypoint 
 	}
 	add(&tar.Header{Name: "tmp/", Typeflag: tar.TypeDir, Mode: 0o1777}, nil)
 	add(&tar.Header{Name: "bin/busybox", Mode: 0o755}, busybox)
-	for _, name := range []string{"sh", "cat", "dd", "echo", "env", "head", "id", "kill", "ls", "printf", "pwd", "rm", "sed", "seq", "sleep", "test",
-		"touch", "tr", "wc", "yes"} {
+	for _, name := range strings.Fields("cat dd echo env head id kill ls mkdir printf pwd rm sed seq sh sleep test touch tr wc yes") {
 		add(&tar.Header{Name: "bin/" + name, Typeflag: tar.TypeSymlink, Linkname: "busybox"}, nil)
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {

@@ -20,7 +20,7 @@ import (
 // bootTime is how long a node may take: it starts beside other tests.
 const bootTime = 3 * time.Minute
 
-// Node is a Kubernetes of one node, or a cluster of the user.
+// Node is a Kubernetes of one node.
 type Node struct {
 	dir      string
 	programs string
@@ -31,9 +31,6 @@ type Node struct {
 
 // Boot starts a node, and returns when Pods can be started. The caller must be in the namespaces of Main.
 func Boot(ctx context.Context) (n *Node, err error) {
-	if config := os.Getenv("KUBECONFIG"); config != "" {
-		return &Node{config: config, Registry: os.Getenv("DEPLOYSTER_KUBE_REGISTRY")}, nil
-	}
 	n = &Node{dir: os.Getenv(dirVariable), parts: map[string]*exec.Cmd{}, Registry: registry}
 	if os.Getenv(roleVariable) != roleTest || n.dir == "" {
 		return nil, errors.New("a node is booted by a test whose TestMain calls kubenode.Main")
@@ -102,15 +99,15 @@ func (n *Node) start(ctx context.Context) error {
 func (n *Node) StartAPIServer() error {
 	return n.part("kube-apiserver", "--etcd-servers=http://"+etcdAddress, "--service-cluster-ip-range=10.96.0.0/24",
 		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-signing-key-file="+n.path("sa.key"),
-		"--service-account-key-file="+n.path("sa.key"), "--cert-dir="+n.path("certs"), "--secure-port=16443", "--bind-address=127.0.0.1",
-		"--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none", "--token-auth-file="+n.path("tokens.csv"),
+		"--service-account-key-file="+n.path("sa.key"), "--cert-dir="+n.path("certs"), "--secure-port=16443",
+		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none", "--token-auth-file="+n.path("tokens.csv"),
 		"--authorization-mode=Node,RBAC", "--kubelet-preferred-address-types=InternalIP,Hostname", "--v=1")
 }
 
 // StartKubelet starts the kubelet, also again after Stop.
 func (n *Node) StartKubelet() error {
-	return n.part("kubelet", "--kubeconfig="+n.path("system:node:node1.conf"), "--config="+n.path("kubelet.yaml"), "--root-dir="+n.path("kubelet"),
-		"--hostname-override=node1", "--node-ip="+nodeAddress, "--cert-dir="+n.path("pki"), "--v=2")
+	return n.part("kubelet", "--kubeconfig="+n.path("system:node:node1.conf"), "--config="+n.path("kubelet.yaml"),
+		"--root-dir="+n.path("kubelet"), "--hostname-override=node1", "--node-ip="+nodeAddress, "--cert-dir="+n.path("pki"), "--v=2")
 }
 
 // Stop kills a part: kubelet, kube-apiserver, etcd, containerd, kube-scheduler, kube-controller-manager, registry.
@@ -141,10 +138,7 @@ func (n *Node) Kubectl(args ...string) (string, error) { return n.KubectlWith(""
 
 // KubectlWith is Kubectl with text on its stdin.
 func (n *Node) KubectlWith(stdin string, args ...string) (string, error) {
-	cmd := exec.Command("kubectl", args...)
-	if n.programs != "" {
-		cmd = exec.Command(filepath.Join(n.programs, "onenode"), append([]string{"kubectl"}, args...)...)
-	}
+	cmd := exec.Command(filepath.Join(n.programs, "onenode"), append([]string{"kubectl"}, args...)...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+n.config)
 	cmd.Stdin = strings.NewReader(stdin)
 	var out, printed bytes.Buffer

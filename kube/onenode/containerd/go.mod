@@ -1,4 +1,4 @@
-module onenode/containerd
+module deployster/kube/onenode/containerd
 
 go 1.26.8
 
