@@ -100,8 +100,9 @@ func (n *Node) StartAPIServer() error {
 	return n.part("kube-apiserver", "--etcd-servers=http://"+etcdAddress, "--service-cluster-ip-range=10.96.0.0/24",
 		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-signing-key-file="+n.path("sa.key"),
 		"--service-account-key-file="+n.path("sa.key"), "--cert-dir="+n.path("certs"), "--secure-port=16443",
-		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none", "--token-auth-file="+n.path("tokens.csv"),
-		"--authorization-mode=Node,RBAC", "--kubelet-preferred-address-types=InternalIP,Hostname", "--v=1")
+		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none",
+		"--token-auth-file="+n.path("tokens.csv"), "--authorization-mode=Node,RBAC",
+		"--kubelet-preferred-address-types=InternalIP,Hostname", "--v=1")
 }
 
 // StartKubelet starts the kubelet, also again after Stop.
@@ -125,10 +126,8 @@ func (n *Node) Stop(part string) error {
 // End ends all parts. Containers end with the namespaces.
 func (n *Node) End() error {
 	var errs []error
-	for _, part := range []string{"kubelet", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "containerd", "etcd", "registry"} {
-		if n.parts[part] != nil {
-			errs = append(errs, n.Stop(part))
-		}
+	for part := range maps.Clone(n.parts) {
+		errs = append(errs, n.Stop(part))
 	}
 	return errors.Join(errs...)
 }
