@@ -132,6 +132,9 @@ func (n *Node) End() error {
 	return errors.Join(errs...)
 }
 
+// Dir is the directory of the node. What tests make in it is removed with it.
+func (n *Node) Dir() string { return n.dir }
+
 // Kubectl runs kubectl as an administrator, and returns what it prints.
 func (n *Node) Kubectl(args ...string) (string, error) { return n.KubectlWith("", args...) }
 

@@ -58,15 +58,10 @@ func newProject(t *testing.T, labels ...string) *project {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "project")
+	dir, err := os.MkdirTemp(node.Dir(), "project")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
 	name := strings.ToLower(strings.NewReplacer("_", "-", "/", "-").Replace(t.Name()))
 	p := &project{t: t, dir: dir, namespace: name, agent: agent}
 	p.kubectl("create", "namespace", name)
