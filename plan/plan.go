@@ -54,7 +54,7 @@ type Plan struct {
 
 	// Selection is what the plan was limited to. LeftOut lists the addresses of the
 	// manifest and of the state file that the plan leaves out for that reason, sorted.
-	Selection Selection `json:"selection,omitzero"`
+	Selection Selection `json:"selection"`
 	LeftOut   []string  `json:"left_out,omitempty"`
 
 	// Unreached are those in LeftOut that nobody has left out: a host cannot be reached, or
