@@ -16,8 +16,8 @@ import (
 
 // The program runs three times: outside, as the first process of the new namespaces, and as the test.
 const (
-	roleVariable = "DEPLOYSTER_KUBENODE_ROLE"
-	dirVariable  = "DEPLOYSTER_KUBENODE_DIR" // of the node, which the outside process makes and removes
+	roleVariable = "KUBENODE_ROLE"
+	dirVariable  = "KUBENODE_DIR" // of the node, which the outside process makes and removes
 	roleInit     = "init"
 	roleTest     = "test"
 )
