@@ -2,6 +2,7 @@ package apply_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 
 	"deployster/apply"
@@ -15,7 +16,10 @@ func TestRun_NamesPodsOfActions(t *testing.T) {
 	e.pins = map[string]router.Pin{"jobs": {Machine: "uid"}, "web": {Machine: "m1"}}
 	e.opts.Pod = func(key string) string { return "pod of " + key }
 	pods := map[string]string{}
+	var mu sync.Mutex
 	e.opts.Events = func(ev apply.Event) {
+		mu.Lock()
+		defer mu.Unlock()
 		if a, is := ev.(apply.ActionStarted); is {
 			pods[a.Address] = a.Pod
 		}
