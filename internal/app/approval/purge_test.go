@@ -57,7 +57,7 @@ func TestPurge_OfAPlanMadeWithoutIt(t *testing.T) {
 	}
 	p := &plan.Plan{Exclusive: []plan.Exclusive{{Name: "jobs", Undone: []plan.ExclusiveItem{{Identity: "x"}}}}}
 	if err := a.purges(p); err == nil {
-		t.Error("the approval has no effect, and nobody is told")
+		t.Error("the approval has no effect, and nobody is notified")
 	}
 	p.Selection.Purge = true
 	if err := a.purges(p); err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // A newer client of the state ends the connections of older ones that may act, and an older one is
-// refused. What the older one has begun goes on, and is the newer one's to adopt.
+// refused. What the older one has begun continues, and the newer one adopts it.
 func TestAgent_LetsTheLatestAct(t *testing.T) {
 	t.Parallel()
 	p := newPod(t)

@@ -96,7 +96,7 @@ func TestAgent_LetsActionsEndWhenItsPodIsDeleted(t *testing.T) {
 		return nil
 	}
 	go func() {
-		p.until("it is told", func() bool { return strings.Contains(p.log.String(), "being deleted") })
+		p.until("it is notified", func() bool { return strings.Contains(p.log.String(), "being deleted") })
 		for _, kind := range []runner.Kind{runner.Action, runner.Query} {
 			if _, err := c.Run(t.Context(), shell(kind, "a2", "echo >>/.deployster-run/a2")); err == nil || !strings.Contains(err.Error(), errDeleted.Error()) {
 				t.Errorf("%s: %v", kind, err)

@@ -68,7 +68,7 @@ func TestRun_RefusesActionsOfReaders(t *testing.T) {
 	}
 }
 
-// An action whose client is killed goes on, and the next client gets all of its output and its end.
+// An action whose client is killed continues, and the next client gets all of its output and its end.
 func TestAdopt_ContinuesAnAction(t *testing.T) {
 	c := newCluster(t)
 	first := c.client(t, acts(1))
