@@ -30,7 +30,7 @@ type Declared struct {
 	Steps    map[string]*change.Step
 	Sets     []Set
 	Recorded map[string]state.Entry         // what is recorded by now: the identities of what was deferred are known then
-	Host     func(name string) *runner.Host // a declared host; nil = there is none of that name
+	Host     func(name string) *runner.Host // returns a declared host; nil = no host has that name
 	Schemas  typeschema.Reader
 	Dir      string // where mounts with a relative source begin
 

@@ -40,7 +40,7 @@ const (
 	Confirmed Verdict = "confirmed" // its actions stay
 	Undoing   Verdict = "undoing"   // they are being undone
 	Undone    Verdict = "undone"
-	Nothing   Verdict = "nothing" // there is no such group
+	Nothing   Verdict = "nothing" // no group has that key
 )
 
 // Settlement is what has become of a group, and why its undo has not succeeded yet.
