@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"deployster/config/decl"
+	"deployster/config/edges"
 	"deployster/config/expand"
 	"deployster/config/limits"
 	"deployster/config/results"
@@ -56,7 +57,7 @@ func (m *Manifest) Checks(s States) ([]CheckResult, diag.Diagnostics) {
 
 // CheckedArtifacts returns the names of the artifacts that check blocks refer to, sorted.
 func CheckedArtifacts(m *Manifest) (names []string, diags diag.Diagnostics) {
-	if failed := limits.Guard(func() { names = expand.CheckedArtifacts(m.instances) }); failed != nil {
+	if failed := limits.Guard(func() { names = edges.CheckedArtifacts(m.instances.Modules) }); failed != nil {
 		return nil, diag.Diagnostics{failed}
 	}
 	return names, nil
@@ -139,7 +140,7 @@ func (m *Manifest) again(expand func() (*expand.Instances, hcl.Diagnostics)) (*M
 // preconditions depend on.
 func (m *Manifest) OutputReach() (map[string]Reach, diag.Diagnostics) {
 	var found map[string]Reach
-	if failed := limits.Guard(func() { found = m.instances.OutputReach() }); failed != nil {
+	if failed := limits.Guard(func() { found = edges.OutputReach(m.instances.Modules) }); failed != nil {
 		return nil, diag.Diagnostics{failed}
 	}
 	return found, nil

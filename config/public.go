@@ -4,7 +4,8 @@ import (
 	"encoding/json"
 
 	"deployster/config/decl"
-	"deployster/config/expand"
+	"deployster/config/edges"
+	"deployster/config/ignore"
 	"deployster/config/instance"
 	"deployster/config/results"
 	"deployster/config/source"
@@ -29,7 +30,7 @@ type (
 	Lock     = source.Lock
 
 	Encryption = decl.Encryption
-	LastConfig = decl.LastConfig
+	LastConfig = ignore.LastConfig
 	Missing    = decl.Missing
 	Moved      = decl.Moved
 	Removed    = decl.Removed
@@ -59,7 +60,7 @@ type (
 	Input       = trace.Input
 	CheckResult = results.CheckResult
 	CheckStatus = results.CheckStatus
-	Reach       = expand.Reach
+	Reach       = edges.Reach
 	Blocks      = write.Blocks
 )
 

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/zclconf/go-cty/cty"
 
+	"deployster/config/ignore"
 	"deployster/config/refs"
 	"deployster/config/source"
 )
@@ -102,7 +103,7 @@ type Resource struct {
 	Aliases    map[string]Dependency
 	Subscribe  []Dependency
 	After      []Condition // postconditions
-	Ignored    ignoreRules
+	Ignored    ignore.Rules
 	Triggers   []hcl.Expression // references: replace_triggered_by
 	// Publish is set for a publish block. It is stored as the resource with the name
 	// publish.NAME, which no resource can have.

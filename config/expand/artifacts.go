@@ -115,38 +115,6 @@ func treePath(text string) (string, error) {
 	return text, nil
 }
 
-// instancesOf adds the artifacts and hosts that the future instances of a pending block depend on.
-func (r *depCollector) instancesOf(x *instance.Expansion, into *depSet) {
-	name := strings.TrimPrefix(x.Address, x.Mod.Address+".")
-	if block := x.Mod.Decl.Resources[name]; block != nil {
-		for _, expr := range block.Expressions() {
-			r.artifactsOf(expr, x.Mod, into)
-		}
-		return
-	}
-	if c := x.Mod.Decl.Calls[strings.TrimPrefix(name, "module.")]; c != nil {
-		for _, input := range c.Inputs() {
-			r.artifactsOf(c.Attrs[input].Expr, x.Mod, into)
-		}
-	}
-}
-
-// artifactsOf adds the artifacts and hosts that an expression of a block without instances depends on.
-func (r *depCollector) artifactsOf(expr hcl.Expression, mod *instance.Module, into *depSet) {
-	found := &depSet{}
-	for _, ref := range r.e.M.Refs.References(expr) {
-		if root := ref.Traversal.RootName(); root == "artifact" || root == "host" || root == "local" || root == "var" {
-			r.ref(ref, mod.Scope(), found)
-		}
-	}
-	for name := range found.files {
-		into.artifact(name)
-	}
-	for name := range found.facts {
-		into.lack(name)
-	}
-}
-
 // WithArtifacts returns new instances with the given values of artifacts.
 func (m *Instances) WithArtifacts(found map[string]source.ArtifactValue) (*Instances, hcl.Diagnostics) {
 	mods := *m.Modules

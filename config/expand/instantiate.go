@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"deployster/config/decl"
+	"deployster/config/edges"
 	"deployster/config/eval"
 	"deployster/config/instance"
 	"deployster/config/refs"
@@ -24,7 +25,7 @@ func (m *Instances) Instantiate(wrong bool) hcl.Diagnostics {
 	diags = append(diags, signedTwice(m.Modules.Top)...)
 	e := m.Modules.Evaluator(nil) // static cached resources without their types
 	e.Dry = true
-	if d := m.link(e); d.HasErrors() {
+	if d := edges.Link(m.Modules, m.List, e); d.HasErrors() {
 		return append(diags, d...)
 	}
 	m.Modules.Top.Each(func(mod *instance.Module) {

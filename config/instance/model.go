@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deployster/config/decl"
+	"deployster/config/ignore"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner"
 )
@@ -179,7 +180,7 @@ type ResourceState struct {
 	// unknown values their types.
 	Schema json.RawMessage
 	// Last is the recorded config for ignore_changes; nil = nothing is recorded.
-	Last *decl.LastConfig
+	Last *ignore.LastConfig
 }
 
 // Expects reports whether one of the states has Expected set.

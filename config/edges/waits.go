@@ -1,4 +1,4 @@
-package expand
+package edges
 
 import (
 	"deployster/config/eval"
@@ -8,7 +8,7 @@ import (
 
 // module returns what everything in a module depends on: the depends_on of the blocks
 // that call it, and their for_each or count.
-func (r *depCollector) module(mod *instance.Module) *depSet {
+func (r *collector) module(mod *instance.Module) *depSet {
 	if mod.Caller == nil {
 		return &depSet{}
 	}
@@ -24,7 +24,7 @@ func (r *depCollector) module(mod *instance.Module) *depSet {
 // repetition adds what the for_each or count of a block depends on. If its value is known
 // without a state, that is what the modules depend on that it reads, also through locals
 // and variables.
-func (r *depCollector) repetition(x *instance.Expansion, into *depSet) {
+func (r *collector) repetition(x *instance.Expansion, into *depSet) {
 	switch {
 	case x == nil:
 	case x.Learned:

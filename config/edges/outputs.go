@@ -1,4 +1,4 @@
-package expand
+package edges
 
 import (
 	"maps"
@@ -16,12 +16,12 @@ type Reach struct {
 }
 
 // CheckedArtifacts returns the names of the artifacts that check blocks refer to, sorted.
-func CheckedArtifacts(m *Instances) []string {
+func CheckedArtifacts(m *eval.Modules) []string {
 	in := &depSet{}
-	e := m.Modules.Evaluator(nil)
+	e := m.Evaluator(nil)
 	e.Dry = true
-	r := &depCollector{e: e, done: map[eval.MemoKey]*depSet{}}
-	m.Modules.Top.Each(func(mod *instance.Module) {
+	r := &collector{e: e, done: map[eval.MemoKey]*depSet{}}
+	m.Top.Each(func(mod *instance.Module) {
 		for _, check := range mod.Decl.Checks {
 			for _, c := range check.Asserts {
 				r.expr(c.Expr, mod.Scope(), in)
@@ -34,25 +34,25 @@ func CheckedArtifacts(m *Instances) []string {
 
 // OutputReach returns, by the name of each output, what its value, its preconditions
 // and its depends_on refer to.
-func (m *Instances) OutputReach() map[string]Reach {
+func OutputReach(m *eval.Modules) map[string]Reach {
 	found := map[string]Reach{}
-	e := m.Modules.Evaluator(nil)
+	e := m.Evaluator(nil)
 	e.Dry = true
-	r := &depCollector{e: e, done: map[eval.MemoKey]*depSet{}}
-	for name, b := range m.Modules.Top.Decl.Outputs {
+	r := &collector{e: e, done: map[eval.MemoKey]*depSet{}}
+	for name, b := range m.Top.Decl.Outputs {
 		in := &depSet{}
 		if a := b.Attrs["value"]; a != nil {
-			r.expr(a.Expr, m.Modules.Top.Scope(), in)
+			r.expr(a.Expr, m.Top.Scope(), in)
 		}
 		for _, t := range b.DependsOn {
-			r.dependency(t, m.Modules.Top.Scope(), in)
+			r.dependency(t, m.Top.Scope(), in)
 		}
 		for _, c := range b.Before {
-			r.expr(c.Expr, m.Modules.Top.Scope(), in)
-			r.expr(c.Message, m.Modules.Top.Scope(), in)
+			r.expr(c.Expr, m.Top.Scope(), in)
+			r.expr(c.Message, m.Top.Scope(), in)
 		}
 		for artifact := range in.files {
-			if _, known := m.Modules.ArtifactValues[artifact]; !known {
+			if _, known := m.ArtifactValues[artifact]; !known {
 				in.waitFor("artifact." + artifact)
 			}
 		}

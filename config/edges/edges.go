@@ -1,4 +1,4 @@
-package expand
+package edges
 
 import (
 	"maps"
@@ -20,26 +20,26 @@ import (
 // resources that each depend on ten thousand others would fill the memory.
 const maxEdges = 2_000_000
 
-// depCollector finds what values depend on: which instances of which blocks, as far
+// collector finds what values depend on: which instances of which blocks, as far
 // as this is known without states.
-type depCollector struct {
+type collector struct {
 	e      *eval.Evaluator
 	done   map[eval.MemoKey]*depSet
 	budget int
 	auto   map[string][]instance.Edge
 }
 
-// link sets the edges of every instance.
-func (m *Instances) link(e *eval.Evaluator) hcl.Diagnostics {
-	r := &depCollector{e: e, done: map[eval.MemoKey]*depSet{}, budget: maxEdges, auto: m.Modules.AutoEdges}
-	for _, i := range m.List {
+// Link sets the edges of instances and of pending blocks.
+func Link(m *eval.Modules, list []*instance.Instance, e *eval.Evaluator) hcl.Diagnostics {
+	r := &collector{e: e, done: map[eval.MemoKey]*depSet{}, budget: maxEdges, auto: m.AutoEdges}
+	for _, i := range list {
 		r.edges(i)
 		if r.budget < 0 {
 			return hcl.Diagnostics{limits.Exceeded(i.Decl.At, "dependencies of all resources together", maxEdges)}
 		}
 	}
-	for i := range m.Modules.Pending {
-		p := &m.Modules.Pending[i]
+	for i := range m.Pending {
+		p := &m.Pending[i]
 		needs := &depSet{}
 		r.expr(p.X.Expr, p.X.Scope(), needs)
 		p.Needs, p.WaitsFor = needs.addresses(), slices.Sorted(maps.Keys(needs.waits))
@@ -47,30 +47,12 @@ func (m *Instances) link(e *eval.Evaluator) hcl.Diagnostics {
 		r.instancesOf(p.X, needs)
 		p.Artifacts, p.Facts = slices.Sorted(maps.Keys(needs.files)), slices.Sorted(maps.Keys(needs.facts))
 	}
-	slices.SortFunc(m.Modules.Pending, func(a, b instance.Pending) int { return strings.Compare(a.Address, b.Address) })
+	slices.SortFunc(m.Pending, func(a, b instance.Pending) int { return strings.Compare(a.Address, b.Address) })
 	return nil
 }
 
-// WithAutoEdges returns new instances with additional dependencies of resources, by address, all of one origin.
-func WithAutoEdges(m *Instances, found map[string][]string, origin instance.Origin) (*Instances, hcl.Diagnostics) {
-	mods := *m.Modules
-	mods.AutoEdges = maps.Clone(mods.AutoEdges)
-	if mods.AutoEdges == nil {
-		mods.AutoEdges = make(map[string][]instance.Edge, len(found))
-	}
-	for addr, list := range found {
-		edges := slices.Clone(mods.AutoEdges[addr])
-		for _, to := range list {
-			edges = append(edges, instance.Edge{To: to, Origin: origin})
-		}
-		mods.AutoEdges[addr] = edges
-	}
-	next := &Instances{Modules: mods.With(m.Modules.Pinned)}
-	return next, next.Instantiate(false)
-}
-
 // edges sets the dependencies of one resource.
-func (r *depCollector) edges(i *instance.Instance) {
+func (r *collector) edges(i *instance.Instance) {
 	var byRef, byOrder, byEvent depSet
 	byAlias := map[*instance.Instance]bool{}
 	for alias, to := range i.ByAlias {
@@ -139,7 +121,7 @@ func (r *depCollector) edges(i *instance.Instance) {
 }
 
 // triggers adds the resources in replace_triggered_by as dependencies.
-func (r *depCollector) triggers(i *instance.Instance, into *depSet) {
+func (r *collector) triggers(i *instance.Instance, into *depSet) {
 	i.Triggers = nil
 	for _, expr := range i.Decl.Triggers {
 		ref, _ := r.e.M.Refs.AsReference(expr)
@@ -157,7 +139,7 @@ func (r *depCollector) triggers(i *instance.Instance, into *depSet) {
 }
 
 // host returns what a host depends on, and so everything on that host.
-func (r *depCollector) host(h *instance.Host) *depSet {
+func (r *collector) host(h *instance.Host) *depSet {
 	return r.named(eval.MemoKey{Kind: eval.KindHost, Name: h.Name}, func(into *depSet) {
 		for _, attr := range h.Late {
 			r.expr(h.Decl.Attrs[attr].Expr, h.At, into)
@@ -166,7 +148,7 @@ func (r *depCollector) host(h *instance.Host) *depSet {
 }
 
 // named finds what a named value depends on, once.
-func (r *depCollector) named(key eval.MemoKey, find func(into *depSet)) *depSet {
+func (r *collector) named(key eval.MemoKey, find func(into *depSet)) *depSet {
 	if known, ok := r.done[key]; ok {
 		return known
 	}
@@ -177,7 +159,7 @@ func (r *depCollector) named(key eval.MemoKey, find func(into *depSet)) *depSet 
 }
 
 // dependency adds the resources of an element of depends_on.
-func (r *depCollector) dependency(t decl.Dependency, at instance.Scope, into *depSet) {
+func (r *collector) dependency(t decl.Dependency, at instance.Scope, into *depSet) {
 	switch {
 	case t.Resource != nil:
 		s := r.e.Choose("resource", t.Resource.Name, []refs.Reference{t.Ref}, at)
@@ -191,7 +173,7 @@ func (r *depCollector) dependency(t decl.Dependency, at instance.Scope, into *de
 }
 
 // everything adds all resources of a module.
-func (r *depCollector) everything(mod *instance.Module, into *depSet) {
+func (r *collector) everything(mod *instance.Module, into *depSet) {
 	for _, s := range mod.Resources {
 		into.through(&s.Expansion)
 		for i := range s.List {
@@ -207,13 +189,13 @@ func (r *depCollector) everything(mod *instance.Module, into *depSet) {
 }
 
 // expr adds what an expression refers to.
-func (r *depCollector) expr(expr hcl.Expression, at instance.Scope, into *depSet) {
+func (r *collector) expr(expr hcl.Expression, at instance.Scope, into *depSet) {
 	for _, ref := range r.e.M.Refs.References(expr) {
 		r.ref(ref, at, into)
 	}
 }
 
-func (r *depCollector) ref(ref refs.Reference, at instance.Scope, into *depSet) {
+func (r *collector) ref(ref refs.Reference, at instance.Scope, into *depSet) {
 	name, mod := refs.StepName(ref.Traversal, 1), at.Mod
 	switch ref.Traversal.RootName() {
 	case "local":
@@ -269,7 +251,7 @@ func (r *depCollector) ref(ref refs.Reference, at instance.Scope, into *depSet) 
 }
 
 // instance adds a resource, and what its config depends on if the reference reads the config.
-func (r *depCollector) instance(i *instance.Instance, steps hcl.Traversal, into *depSet) {
+func (r *collector) instance(i *instance.Instance, steps hcl.Traversal, into *depSet) {
 	into.add(i)
 	attr := ""
 	if len(steps) > 0 {
@@ -281,7 +263,7 @@ func (r *depCollector) instance(i *instance.Instance, steps hcl.Traversal, into 
 }
 
 // moduleRef adds what the outputs of a module depend on, and what everything in it depends on.
-func (r *depCollector) moduleRef(ref refs.Reference, at instance.Scope, into *depSet) {
+func (r *collector) moduleRef(ref refs.Reference, at instance.Scope, into *depSet) {
 	s := r.e.Choose("module", refs.StepName(ref.Traversal, 1), []refs.Reference{ref}, at)
 	if s.Of == nil {
 		return
@@ -310,7 +292,7 @@ func (r *depCollector) moduleRef(ref refs.Reference, at instance.Scope, into *de
 
 // eachValue adds what each.value depends on: only one element of for_each if that is
 // a literal, or the instances of another block.
-func (r *depCollector) eachValue(o instance.Occurrence, into *depSet) {
+func (r *collector) eachValue(o instance.Occurrence, into *depSet) {
 	x, key := o.Of, o.Of.Keys[o.I]
 	if _, known := x.Values[key]; known || x.Set {
 		return
