@@ -6,6 +6,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"deployster/protocol/internal/compare"
+	"deployster/protocol/internal/jsonvalue"
 )
 
 // DefaultPlan returns what is planned for a type that is not a Planner: a create if have is
@@ -15,18 +18,18 @@ func (c *Call[C, S]) DefaultPlan(have *S) (*Plan, error) {
 	var state json.RawMessage
 	if have != nil {
 		var err error
-		if state, err = encode(have); err != nil {
+		if state, err = jsonvalue.Encode(have); err != nil {
 			return nil, err
 		}
 	}
-	same, err := compare(c.ActionInput.Config, c.Config, c.Unknown, state, reflect.TypeFor[S]())
+	same, err := compare.Compare(c.ActionInput.Config, c.Config, c.Unknown, state, reflect.TypeFor[S]())
 	if err != nil {
 		return nil, err
 	}
 	if have == nil {
-		return &Plan{Actions: []Action{simple(createAction)}, Forecast: same.forecast()}, nil
+		return &Plan{Actions: []Action{simple(createAction)}, Forecast: same.Forecast()}, nil
 	}
-	update := &Plan{Actions: []Action{simple(updateAction)}, Reasons: same.reasons, Forecast: same.forecast(), Unknown: same.unset}
+	update := &Plan{Actions: []Action{simple(updateAction)}, Reasons: reasonsOf(same.Differences), Forecast: same.Forecast(), Unknown: same.Unset}
 	for _, pointer := range c.ChangedSecrets {
 		update.Reasons = append(update.Reasons, Reason{Path: pointer, Message: "the secret at " + pointer + " has changed"})
 	}

@@ -3,6 +3,8 @@ package protocol
 import (
 	"encoding/json"
 	"fmt"
+
+	"deployster/protocol/internal/jsonvalue"
 )
 
 // withDocs adds descriptions to the properties of a schema, by their names.
@@ -11,7 +13,7 @@ func withDocs(schema json.RawMessage, docs map[string]string) (json.RawMessage, 
 		return schema, nil
 	}
 	var s map[string]any
-	if err := decode(schema, &s, false); err != nil {
+	if err := jsonvalue.Decode(schema, &s, false); err != nil {
 		return nil, err
 	}
 	properties, _ := s["properties"].(map[string]any)
@@ -22,5 +24,5 @@ func withDocs(schema json.RawMessage, docs map[string]string) (json.RawMessage, 
 		}
 		property["description"] = doc
 	}
-	return encode(s)
+	return jsonvalue.Encode(s)
 }

@@ -4,21 +4,9 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
+	"deployster/protocol/internal/jsonvalue"
 	"deployster/protocol/internal/schema"
-)
-
-// The tag deployster:"identity" marks the fields of a config whose values together
-// identify the object: a config with another value there describes another object, and
-// one that differs elsewhere describes the same object.
-//
-// The tag deployster:"computed" marks an optional field whose value something else
-// decides if the user leaves it out: it may then have any value.
-const (
-	toolTag     = "deployster"
-	identityTag = "identity"
-	computedTag = "computed"
 )
 
 // maxIdentity is how many fields may form an identity.
@@ -44,22 +32,22 @@ func identityIn(t reflect.Type, at string, open []reflect.Type) (pointers []stri
 	}
 	open = append(open, t)
 	for _, f := range schema.Fields(t) {
-		pointer := at + "/" + escape(f.Name)
-		mark := f.Tag.Get(toolTag)
+		pointer := at + "/" + jsonvalue.Escape(f.Name)
+		mark := f.Tag.Get(schema.ToolTag)
 		switch {
-		case mark == identityTag && f.Tag.Get("writeOnly") == "true":
+		case mark == schema.IdentityTag && f.Tag.Get("writeOnly") == "true":
 			return nil, fmt.Errorf("%s: a secret cannot be an identity", pointer)
-		case mark == identityTag && (f.Optional || f.Type.Kind() == reflect.Pointer) && f.Tag.Get("default") == "":
+		case mark == schema.IdentityTag && (f.Optional || f.Type.Kind() == reflect.Pointer) && f.Tag.Get("default") == "":
 			return nil, fmt.Errorf("%s: an identity must be required or have a default", pointer)
-		case mark == identityTag:
+		case mark == schema.IdentityTag:
 			pointers = append(pointers, pointer)
 			continue
-		case mark == computedTag && !f.Optional && f.Type.Kind() != reflect.Pointer:
-			return nil, fmt.Errorf("%s: only an optional field can be %s", pointer, computedTag)
-		case mark != "" && mark != computedTag:
-			return nil, fmt.Errorf("%s: the tag %s is %q, and must be %q or %q", pointer, toolTag, mark, identityTag, computedTag)
+		case mark == schema.ComputedTag && !f.Optional && f.Type.Kind() != reflect.Pointer:
+			return nil, fmt.Errorf("%s: only an optional field can be %s", pointer, schema.ComputedTag)
+		case mark != "" && mark != schema.ComputedTag:
+			return nil, fmt.Errorf("%s: the tag %s is %q, and must be %q or %q", pointer, schema.ToolTag, mark, schema.IdentityTag, schema.ComputedTag)
 		}
-		inner, err := identityIn(structOf(f.Type), pointer, open)
+		inner, err := identityIn(schema.StructOf(f.Type), pointer, open)
 		switch {
 		case err != nil:
 			return nil, err
@@ -69,31 +57,4 @@ func identityIn(t reflect.Type, at string, open []reflect.Type) (pointers []stri
 		pointers = append(pointers, inner...)
 	}
 	return pointers, nil
-}
-
-// noFields is a struct without marked fields.
-var noFields = reflect.TypeFor[struct{}]()
-
-// structOf returns the struct in a field: its type itself, or the struct behind pointers, lists and maps.
-func structOf(t reflect.Type) reflect.Type {
-	for {
-		switch t.Kind() {
-		case reflect.Struct:
-			return t
-		case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-			t = t.Elem()
-		default:
-			return noFields
-		}
-	}
-}
-
-// unescape is the reverse of escape.
-func unescape(token string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
-}
-
-// escape returns the name of a member as a token of a JSON pointer.
-func escape(name string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }

@@ -1,6 +1,10 @@
 package protocol
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"deployster/protocol/internal/jsonvalue"
+)
 
 // Remember sets the memory of this resource, such as the id that another program has
 // chosen: anything that encodes as JSON, except null. Deployster keeps it with the state,
@@ -8,7 +12,7 @@ import "encoding/json"
 // before the action's end is; what Read sets is recorded when the answer is VALID. Only
 // types with About.Memory have a memory.
 func (c *Call[C, S]) Remember(v any) error {
-	said, err := encode(v)
+	said, err := jsonvalue.Encode(v)
 	if err == nil {
 		c.said = said
 	}
@@ -24,7 +28,7 @@ func (c *Call[C, S]) Recall(v any) (bool, error) {
 	if len(c.Memory) == 0 {
 		return false, nil
 	}
-	return true, decode(c.Memory, v, false)
+	return true, jsonvalue.Decode(c.Memory, v, false)
 }
 
 // memory returns the memory that an action prints, or nil for none. Without a call of

@@ -3,6 +3,8 @@ package protocol
 import (
 	"io"
 	"sync"
+
+	"deployster/protocol/internal/jsonvalue"
 )
 
 // replies writes the replies of a worker to its stdout, as they come, and in batches
@@ -35,7 +37,7 @@ func (r *replies) add(reply WorkerReply) {
 	if r.lost != nil {
 		return
 	}
-	line, err := encode(reply)
+	line, err := jsonvalue.Encode(reply)
 	if err != nil {
 		r.lost = err
 	} else {

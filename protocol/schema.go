@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 
+	"deployster/protocol/internal/jsonvalue"
 	"deployster/protocol/internal/schema"
 )
 
@@ -39,5 +40,5 @@ func schemaOf(t reflect.Type, written bool) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return encode(s)
+	return jsonvalue.Encode(s)
 }

@@ -10,6 +10,9 @@ import (
 	"reflect"
 	"slices"
 
+	"deployster/protocol/internal/compare"
+	"deployster/protocol/internal/fingerprint"
+	"deployster/protocol/internal/jsonvalue"
 	"deployster/protocol/internal/schema"
 )
 
@@ -72,8 +75,8 @@ func (s server[C, S]) describe() (InitAnswer, error) {
 			return a, err
 		}
 	}
-	if hasSecrets(reflect.TypeFor[C]()) {
-		a.StateSchema, err = fingerprintSchema(a.StateSchema)
+	if fingerprint.Needed(reflect.TypeFor[C]()) {
+		a.StateSchema, err = fingerprint.AddToSchema(a.StateSchema)
 	}
 	return a, err
 }
@@ -122,10 +125,10 @@ func (s server[C, S]) absent(ctx context.Context, c *Call[C, S], have *S) (State
 	if have == nil {
 		return StateAnswer{Status: Missing}, nil
 	}
-	last, _ := recordedFingerprints(c.ActionInput.LastState)
-	state, err := encode(have)
+	last, _ := fingerprint.Recorded(c.ActionInput.LastState)
+	state, err := jsonvalue.Encode(have)
 	if err == nil {
-		state, err = withFingerprints(state, last)
+		state, err = fingerprint.Add(state, last)
 	}
 	if err != nil {
 		return StateAnswer{}, err
@@ -140,15 +143,15 @@ func (s server[C, S]) absent(ctx context.Context, c *Call[C, S], have *S) (State
 }
 
 func (s server[C, S]) present(ctx context.Context, c *Call[C, S], have *S) (StateAnswer, error) {
-	last, known := recordedFingerprints(c.ActionInput.LastState)
-	now, err := fingerprints(c.Type, c.Config, reflect.TypeFor[S](), last)
+	last, known := fingerprint.Recorded(c.ActionInput.LastState)
+	now, err := fingerprint.Of(c.Type, c.Config, reflect.TypeFor[S](), last)
 	if err != nil {
 		return StateAnswer{}, err
 	}
 	var state json.RawMessage
 	if have != nil {
-		c.ChangedSecrets = changedSecrets(last, now, known, c.After)
-		if state, err = encode(have); err != nil {
+		c.ChangedSecrets = fingerprint.Changed(last, now, known, c.After)
+		if state, err = jsonvalue.Encode(have); err != nil {
 			return StateAnswer{}, err
 		}
 	}
@@ -159,14 +162,14 @@ func (s server[C, S]) present(ctx context.Context, c *Call[C, S], have *S) (Stat
 	case plan == nil && have == nil:
 		return StateAnswer{}, Errorf(BugError, "", "it does not exist, and no action was planned that would create it")
 	case plan == nil:
-		state, err = withFingerprints(state, now)
+		state, err = fingerprint.Add(state, now)
 		return StateAnswer{Status: Valid, State: state}, err
 	}
 	todo := *plan
 	if len(c.ChangedSecrets) > 0 {
-		todo.Unknown = slices.Concat(todo.Unknown, []string{"/" + fingerprintsKey})
+		todo.Unknown = slices.Concat(todo.Unknown, []string{"/" + fingerprint.Key})
 	}
-	if state, err = withFingerprints(state, last); err != nil {
+	if state, err = fingerprint.Add(state, last); err != nil {
 		return StateAnswer{}, err
 	}
 	return stale(todo, state)
@@ -180,21 +183,21 @@ func (s server[C, S]) plan(ctx context.Context, c *Call[C, S], have *S, state js
 		return planner.Plan(ctx, c, have)
 	}
 	_, compares := s.r.(Comparer[C, S])
-	var same *comparison
+	var same *compare.Result
 	if !compares {
 		var err error
-		if same, err = compare(c.ActionInput.Config, c.Config, c.Unknown, state, reflect.TypeFor[S]()); err != nil {
+		if same, err = compare.Compare(c.ActionInput.Config, c.Config, c.Unknown, state, reflect.TypeFor[S]()); err != nil {
 			return nil, err
 		}
 	}
 	if have == nil {
-		return &Plan{Actions: []Action{simple(createAction)}, Forecast: same.forecast()}, nil
+		return &Plan{Actions: []Action{simple(createAction)}, Forecast: same.Forecast()}, nil
 	}
 	update := &Plan{Actions: []Action{simple(updateAction)}}
 	if compares {
 		update.Reasons = s.r.(Comparer[C, S]).Compare(c, have)
 	} else {
-		update.Reasons, update.Forecast, update.Unknown = same.reasons, same.forecast(), same.unset
+		update.Reasons, update.Forecast, update.Unknown = reasonsOf(same.Differences), same.Forecast(), same.Unset
 	}
 	if update.Reasons = append(update.Reasons, secrets...); len(update.Reasons) == 0 {
 		return nil, nil
@@ -217,7 +220,7 @@ func stale(p Plan, state json.RawMessage) (StateAnswer, error) {
 		first := runnable(*p.ShutdownFirst)
 		a.ShutdownFirst = &first
 	}
-	forecast, err := encode(p.Forecast)
+	forecast, err := jsonvalue.Encode(p.Forecast)
 	if err == nil && string(forecast) != "null" && string(forecast) != "{}" {
 		a.Forecast = forecast
 	}
@@ -282,7 +285,7 @@ func (s server[C, S]) call(p Process) (*Call[C, S], error) {
 		c.ActionInput.Config = json.RawMessage("{}")
 	}
 	schema.SetDefaults(reflect.ValueOf(&c.Config).Elem())
-	if err := decode(c.ActionInput.Config, &c.Config, s.about.ConfigSchema == nil); err != nil {
+	if err := jsonvalue.Decode(c.ActionInput.Config, &c.Config, s.about.ConfigSchema == nil); err != nil {
 		return nil, Errorf(ConfigError, "", "the config cannot be read: %s", err)
 	}
 	c.LastState = optional[S](c.ActionInput.LastState)
@@ -294,7 +297,7 @@ func (s server[C, S]) call(p Process) (*Call[C, S], error) {
 // nil for one that cannot be decoded, and for an empty object.
 func optional[S any](raw json.RawMessage) *S {
 	var s S
-	if len(raw) == 0 || string(raw) == "{}" || string(raw) == "null" || decode(raw, &s, false) != nil {
+	if len(raw) == 0 || string(raw) == "{}" || string(raw) == "null" || jsonvalue.Decode(raw, &s, false) != nil {
 		return nil
 	}
 	return &s
@@ -319,24 +322,8 @@ func readInput(from io.Reader, into any) error {
 	if json.Unmarshal(data, into) == nil { // faster, and sufficient without fields of type any
 		return nil
 	}
-	if err := decode(data, into, false); err != nil {
+	if err := jsonvalue.Decode(data, into, false); err != nil {
 		return fmt.Errorf("stdin is not what deployster sends: %w", err)
-	}
-	return nil
-}
-
-// decode decodes one JSON value; numbers in fields of type any keep their digits.
-func decode(data []byte, into any, strict bool) error {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	if strict {
-		dec.DisallowUnknownFields()
-	}
-	if err := dec.Decode(into); err != nil {
-		return err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the JSON value")
 	}
 	return nil
 }

@@ -1,10 +1,11 @@
 package protocol
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"slices"
+
+	"deployster/protocol/internal/jsonvalue"
 )
 
 // InitAnswer is what a type of protocol 2 prints on stdout in answer to init. Only
@@ -112,16 +113,8 @@ type WatchEvent struct {
 	Busy   *bool  `json:"busy,omitempty"`   // true: something is changing the resource; false: that has ended
 }
 
-func encode(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
-}
-
 func writeAnswer(to io.Writer, answer any) error {
-	b, err := encode(answer)
+	b, err := jsonvalue.Encode(answer)
 	if err != nil {
 		return err
 	}

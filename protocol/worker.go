@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"sync"
+
+	"deployster/protocol/internal/jsonvalue"
 )
 
 const (
@@ -122,7 +124,7 @@ func (w *worker) serve(ctx context.Context, lines <-chan []byte, failed <-chan e
 
 func (w *worker) request(ctx context.Context, line []byte) error {
 	var r WorkerRequest
-	if err := decode(line, &r, false); err != nil {
+	if err := jsonvalue.Decode(line, &r, false); err != nil {
 		return fmt.Errorf("a line that is not a request: %w", err)
 	}
 	if r.Cancel {

@@ -236,3 +236,20 @@ func FieldNames(t reflect.Type) map[string]bool {
 	}
 	return names
 }
+
+// noFields is a struct without marked fields.
+var noFields = reflect.TypeFor[struct{}]()
+
+// StructOf returns the struct in a field: its type itself, or the struct behind pointers, lists and maps.
+func StructOf(t reflect.Type) reflect.Type {
+	for {
+		switch t.Kind() {
+		case reflect.Struct:
+			return t
+		case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+			t = t.Elem()
+		default:
+			return noFields
+		}
+	}
+}

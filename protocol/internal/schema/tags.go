@@ -8,6 +8,18 @@ import (
 	"strings"
 )
 
+// The tag deployster:"identity" marks the fields of a config whose values together
+// identify the object: a config with another value there describes another object, and
+// one that differs elsewhere describes the same object.
+//
+// The tag deployster:"computed" marks an optional field whose value something else
+// decides if the user leaves it out: it may then have any value.
+const (
+	ToolTag     = "deployster"
+	IdentityTag = "identity"
+	ComputedTag = "computed"
+)
+
 // constrain adds the constraints in the tags of a field to its schema.
 func constrain(s shape, f Field) error {
 	items := s

@@ -1,4 +1,4 @@
-package protocol
+package fingerprint
 
 import (
 	"crypto/hmac"
@@ -12,14 +12,15 @@ import (
 	"strconv"
 	"strings"
 
+	"deployster/protocol/internal/jsonvalue"
 	"deployster/protocol/internal/schema"
 )
 
-// fingerprintsKey is the member of the state that holds a salted fingerprint of each
+// Key is the member of the state that holds a salted fingerprint of each
 // secret, by the secret's JSON pointer in the config. A type cannot compare a secret
 // with the real state, and the state must not hold it. A secret whose fingerprint
 // differs is STALE until actions have run with it.
-const fingerprintsKey = "secret_fingerprints"
+const Key = "secret_fingerprints"
 
 // saltSize is the size of a salt in bytes.
 const saltSize = 16
@@ -31,7 +32,7 @@ func secretsOf(config map[string]any, t, state reflect.Type) map[string]any {
 	found, compared := map[string]any{}, schema.FieldNames(state)
 	takeSecrets(config, t, "", found)
 	for pointer := range found {
-		if name, _, nested := strings.Cut(pointer[1:], "/"); !nested && compared[unescape(name)] {
+		if name, _, nested := strings.Cut(pointer[1:], "/"); !nested && compared[jsonvalue.Unescape(name)] {
 			delete(found, pointer)
 		}
 	}
@@ -43,7 +44,7 @@ func takeSecrets(v any, t reflect.Type, at string, found map[string]any) {
 	case map[string]any:
 		fields := schema.Members(t)
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			pointer, inner := at+"/"+escape(key), schema.Element(t)
+			pointer, inner := at+"/"+jsonvalue.Escape(key), schema.Element(t)
 			if f, ok := fields[key]; ok {
 				if inner = f.Type; f.Tag.Get("writeOnly") == "true" {
 					if v[key] != nil {
@@ -62,37 +63,37 @@ func takeSecrets(v any, t reflect.Type, at string, found map[string]any) {
 	}
 }
 
-// hasSecrets reports whether a type has a field that is marked writeOnly.
-func hasSecrets(t reflect.Type, open ...reflect.Type) bool {
-	t = structOf(t)
+// Needed reports whether a type has a field that is marked writeOnly.
+func Needed(t reflect.Type, open ...reflect.Type) bool {
+	t = schema.StructOf(t)
 	if slices.Contains(open, t) {
 		return false
 	}
 	return slices.ContainsFunc(schema.Fields(t), func(f schema.Field) bool {
-		return f.Tag.Get("writeOnly") == "true" || hasSecrets(f.Type, append(open, t)...)
+		return f.Tag.Get("writeOnly") == "true" || Needed(f.Type, append(open, t)...)
 	})
 }
 
-// fingerprints returns the fingerprints of the secrets in a config. Each holds its
+// Of returns the fingerprints of the secrets in a config. Each holds its
 // salt: the salt of the last fingerprint, or else one derived from the image, the
 // pointer and the rest of the config, so that the same question has the same answer.
-func fingerprints[C any](image string, config C, state reflect.Type, last map[string]string) (map[string]string, error) {
-	raw, err := encode(config)
+func Of[C any](image string, config C, state reflect.Type, last map[string]string) (map[string]string, error) {
+	raw, err := jsonvalue.Encode(config)
 	if err != nil {
 		return nil, err
 	}
 	var rest map[string]any
-	if err := decode(raw, &rest, false); err != nil {
+	if err := jsonvalue.Decode(raw, &rest, false); err != nil {
 		return nil, err
 	}
 	out := map[string]string{}
 	secrets := secretsOf(rest, reflect.TypeFor[C](), state)
-	named, err := encode(rest)
+	named, err := jsonvalue.Encode(rest)
 	if err != nil {
 		return nil, err
 	}
 	for pointer, secret := range secrets {
-		value, err := encode(secret)
+		value, err := jsonvalue.Encode(secret)
 		if err != nil {
 			return nil, err
 		}
@@ -109,9 +110,9 @@ func fingerprints[C any](image string, config C, state reflect.Type, last map[st
 	return out, nil
 }
 
-// recordedFingerprints returns the fingerprints in a recorded state. known is false
+// Recorded returns the fingerprints in a recorded state. known is false
 // if there is no state, which differs from a state without fingerprints.
-func recordedFingerprints(state json.RawMessage) (last map[string]string, known bool) {
+func Recorded(state json.RawMessage) (last map[string]string, known bool) {
 	if len(state) == 0 || string(state) == "null" {
 		return nil, false
 	}
@@ -122,10 +123,10 @@ func recordedFingerprints(state json.RawMessage) (last map[string]string, known 
 	return s.Fingerprints, true
 }
 
-// changedSecrets returns the JSON pointers of the secrets that differ from those
+// Changed returns the JSON pointers of the secrets that differ from those
 // recorded with the state. It returns none if there is no recorded state, and none
 // right after actions, because those ran with the present secrets.
-func changedSecrets(last, now map[string]string, known bool, after []string) []string {
+func Changed(last, now map[string]string, known bool, after []string) []string {
 	if !known || len(after) > 0 {
 		return nil
 	}
@@ -144,38 +145,26 @@ func changedSecrets(last, now map[string]string, known bool, after []string) []s
 	return changed
 }
 
-func secretReasons(changed []string, now map[string]string) []Reason {
-	var reasons []Reason
-	for _, pointer := range changed {
-		message := "the secret at " + pointer + " has changed"
-		if now[pointer] == "" {
-			message = "the secret at " + pointer + " is to be removed"
-		}
-		reasons = append(reasons, Reason{Path: pointer, Message: message})
-	}
-	return reasons
-}
-
-// withFingerprints adds fingerprints to a state, unless it is nil.
-func withFingerprints(state json.RawMessage, prints map[string]string) (json.RawMessage, error) {
+// Add adds fingerprints to a state, unless it is nil.
+func Add(state json.RawMessage, prints map[string]string) (json.RawMessage, error) {
 	if state == nil || len(prints) == 0 {
 		return state, nil
 	}
 	var members map[string]json.RawMessage
-	if err := decode(state, &members, false); err != nil {
+	if err := jsonvalue.Decode(state, &members, false); err != nil {
 		return nil, err
 	}
 	var err error
-	if members[fingerprintsKey], err = encode(prints); err != nil {
+	if members[Key], err = jsonvalue.Encode(prints); err != nil {
 		return nil, err
 	}
-	return encode(members)
+	return jsonvalue.Encode(members)
 }
 
-// fingerprintSchema adds the fingerprints to the schema of a state.
-func fingerprintSchema(schema json.RawMessage) (json.RawMessage, error) {
+// AddToSchema adds the fingerprints to the schema of a state.
+func AddToSchema(schema json.RawMessage) (json.RawMessage, error) {
 	var s map[string]any
-	if decode(schema, &s, false) != nil || s == nil {
+	if jsonvalue.Decode(schema, &s, false) != nil || s == nil {
 		return schema, nil // the schema is true, which allows everything
 	}
 	properties, _ := s["properties"].(map[string]any)
@@ -183,12 +172,12 @@ func fingerprintSchema(schema json.RawMessage) (json.RawMessage, error) {
 		properties = map[string]any{}
 		s["properties"] = properties
 	}
-	if _, taken := properties[fingerprintsKey]; taken {
+	if _, taken := properties[Key]; taken {
 		return nil, fmt.Errorf("the state must not have a member %q: there this package keeps what it knows of the secrets",
-			fingerprintsKey)
+			Key)
 	}
-	properties[fingerprintsKey] = map[string]any{"type": "object", "writeOnly": true,
+	properties[Key] = map[string]any{"type": "object", "writeOnly": true,
 		"additionalProperties": map[string]any{"type": "string"},
 		"description":          "salted fingerprints of the secrets in the config, by their JSON pointers"}
-	return encode(s)
+	return jsonvalue.Encode(s)
 }

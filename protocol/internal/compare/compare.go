@@ -1,4 +1,4 @@
-package protocol
+package compare
 
 import (
 	"encoding/json"
@@ -8,31 +8,40 @@ import (
 	"slices"
 	"strings"
 
+	"deployster/protocol/internal/jsonvalue"
 	"deployster/protocol/internal/schema"
 )
 
-// comparison is the result of comparing a config with a state, field by field of the same JSON name.
-type comparison struct {
-	reasons []Reason
-	wanted  map[string]any // the values that the state will hold once it matches the config
-	unset   []string       // JSON pointers to members that will be unset or are unknown, and may then be missing or empty
+// Difference is a reason why a state does not match its config.
+type Difference struct {
+	Path    string          // JSON pointer into the config
+	Have    json.RawMessage // the real value; none = it has none, or it is a secret
+	Want    json.RawMessage // the value in the config
+	Message string
 }
 
-// forecast returns what is known of the state after the actions; nil = nothing.
-func (c *comparison) forecast() any {
+// Result is the result of comparing a config with a state, field by field of the same JSON name.
+type Result struct {
+	Differences []Difference
+	wanted      map[string]any // the values that the state will hold once it matches the config
+	Unset       []string       // JSON pointers to members that will be unset or are unknown, and may then be missing or empty
+}
+
+// Forecast returns what is known of the state after the actions; nil = nothing.
+func (c *Result) Forecast() any {
 	if c == nil || len(c.wanted) == 0 {
 		return nil
 	}
 	return c.wanted
 }
 
-// compare compares what the user wrote, and the defaults in the config, with a state;
+// Compare compares what the user wrote, and the defaults in the config, with a state;
 // nil stands for an object that does not exist. An optional field that the user leaves
 // out must be unset in the state, unless it is marked as computed. A field that only
 // one of the two types has is ignored: an id in the state, a password in the config.
-func compare[C any](written json.RawMessage, config C, unknown []string, state json.RawMessage,
-	stateType reflect.Type) (*comparison, error) {
-	full, err := encode(config)
+func Compare[C any](written json.RawMessage, config C, unknown []string, state json.RawMessage,
+	stateType reflect.Type) (*Result, error) {
+	full, err := jsonvalue.Encode(config)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +51,7 @@ func compare[C any](written json.RawMessage, config C, unknown []string, state j
 		into *map[string]any
 	}{{written, &user}, {full, &filled}, {state, &have}} {
 		if len(part.raw) > 0 {
-			if err := decode(part.raw, part.into, false); err != nil {
+			if err := jsonvalue.Decode(part.raw, part.into, false); err != nil {
 				return nil, err
 			}
 		}
@@ -60,12 +69,12 @@ func compare[C any](written json.RawMessage, config C, unknown []string, state j
 			want[name] = nil
 		}
 	}
-	c := &comparison{wanted: map[string]any{}}
+	c := &Result{wanted: map[string]any{}}
 	names := schema.FieldNames(stateType)
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		got, there := have[key]
 		f, known := members[key]
-		if !there && !names[key] || want[key] == nil && (!known || f.Tag.Get(toolTag) == computedTag) {
+		if !there && !names[key] || want[key] == nil && (!known || f.Tag.Get(schema.ToolTag) == schema.ComputedTag) {
 			continue
 		}
 		if holdsUnknown(key, unknown) {
@@ -80,39 +89,39 @@ func compare[C any](written json.RawMessage, config C, unknown []string, state j
 			continue
 		}
 		if _, forecast := c.wanted[key]; !forecast { // otherwise the present value would be expected to stay
-			c.unset = append(c.unset, "/"+escape(key))
+			c.Unset = append(c.Unset, "/"+jsonvalue.Escape(key))
 		}
-		c.reasons = append(c.reasons, reasonFor(key, want[key], got, there, secret))
+		c.Differences = append(c.Differences, differenceOf(key, want[key], got, there, secret))
 	}
 	return c, nil
 }
 
 // holdsUnknown reports whether a member, or a part of it, is not known yet.
 func holdsUnknown(key string, unknown []string) bool {
-	at := "/" + escape(key)
+	at := "/" + jsonvalue.Escape(key)
 	return slices.ContainsFunc(unknown, func(pointer string) bool { return pointer == at || strings.HasPrefix(pointer, at+"/") })
 }
 
 // later adds the reason for a member whose value is not known yet, if the object exists.
-func (c *comparison) later(key string, there bool) {
+func (c *Result) later(key string, there bool) {
 	if !there {
 		return
 	}
-	at := "/" + escape(key)
-	c.unset, c.reasons = append(c.unset, at), append(c.reasons, Reason{Path: at, Message: "known only after other actions"})
+	at := "/" + jsonvalue.Escape(key)
+	c.Unset, c.Differences = append(c.Unset, at), append(c.Differences, Difference{Path: at, Message: "known only after other actions"})
 }
 
-// reasonFor returns the reason for a member that differs, without its values if it is a secret.
-func reasonFor(key string, want, got any, there, secret bool) Reason {
-	r := Reason{Path: "/" + escape(key)}
+// differenceOf returns the difference of a member that differs, without its values if it is a secret.
+func differenceOf(key string, want, got any, there, secret bool) Difference {
+	r := Difference{Path: "/" + jsonvalue.Escape(key)}
 	if secret {
 		return r
 	}
 	if want != nil {
-		r.Want, _ = encode(want) // both came from JSON
+		r.Want, _ = jsonvalue.Encode(want) // both came from JSON
 	}
 	if there {
-		r.Have, _ = encode(got)
+		r.Have, _ = jsonvalue.Encode(got)
 	}
 	return r
 }
@@ -149,7 +158,7 @@ func equalMembers(want, have map[string]any, t reflect.Type) bool {
 	if members := schema.Members(t); members != nil {
 		for name, f := range members {
 			got, there := have[name]
-			if !same(want[name], got, there, f.Type) && (want[name] != nil || f.Tag.Get(toolTag) != computedTag) {
+			if !same(want[name], got, there, f.Type) && (want[name] != nil || f.Tag.Get(schema.ToolTag) != schema.ComputedTag) {
 				return false
 			}
 		}
