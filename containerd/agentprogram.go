@@ -16,6 +16,7 @@ import (
 	"deployster/containerd/agent"
 	"deployster/containerd/runfiles"
 	"deployster/containerd/sandbox"
+	"deployster/containerd/supervise"
 )
 
 // agentProgram is a program that the agent of a shared container starts. Its standard
@@ -87,20 +88,20 @@ func (f *agentProgram) start(context.Context) error {
 }
 
 // wait implements program.
-func (f *agentProgram) wait(context.Context) <-chan exit {
-	ended := make(chan exit, 1)
+func (f *agentProgram) wait(context.Context) <-chan supervise.Exit {
+	ended := make(chan supervise.Exit, 1)
 	go func() { ended <- f.w.awaitEnd() }()
 	return ended
 }
 
-// signal implements program. SIGKILL kills the whole container.
-func (f *agentProgram) signal(ctx context.Context, sig unix.Signal) (alone <-chan struct{}) {
+// Signal implements program. SIGKILL kills the whole container.
+func (f *agentProgram) Signal(ctx context.Context, sig unix.Signal) (alone <-chan struct{}) {
 	if sig == unix.SIGKILL {
 		f.w.killAll()
 		return nil
 	}
 	f.pid = f.w.find(f.inside)
-	return terminate(ctx, f.w.container, f.pid, func() {
+	return f.w.container.group().Terminate(ctx, f.pid, func() {
 		if fd, err := f.w.container.open(int(f.pid)); err == nil {
 			_ = unix.PidfdSendSignal(fd, sig, nil, 0)
 			_ = unix.Close(fd)
@@ -108,29 +109,29 @@ func (f *agentProgram) signal(ctx context.Context, sig unix.Signal) (alone <-cha
 	})
 }
 
-// delete implements program: it ends everything that the query left running, and makes
+// Delete implements program: it ends everything that the query left running, and makes
 // sure that its whole output is in the files.
-func (f *agentProgram) delete(context.Context, int, bool) error {
+func (f *agentProgram) Delete(context.Context, int, bool) error {
 	f.w.killLeftovers()
 	return f.drain()
 }
 
 // awaitEnd returns how the program ended. The loss of the agent is an exit by SIGKILL
 // only if this client killed it, and with it everything in the container.
-func (w *sharedContainer) awaitEnd() exit {
+func (w *sharedContainer) awaitEnd() supervise.Exit {
 	const signalled = 128 // what shells and containerd add to a signal's number
 	said, err := w.agent.Reply()
 	switch status := unix.WaitStatus(said.Value); {
 	case err != nil && w.killed.Load():
-		return exit{code: signalled + int(unix.SIGKILL)}
+		return supervise.Exit{Code: signalled + int(unix.SIGKILL)}
 	case err != nil:
-		return exit{err: fmt.Errorf("the container that it shared was lost: %w", err)}
+		return supervise.Exit{Err: fmt.Errorf("the container that it shared was lost: %w", err)}
 	case said.Kind == agent.Ended && status.Exited():
-		return exit{code: status.ExitStatus()}
+		return supervise.Exit{Code: status.ExitStatus()}
 	case said.Kind == agent.Ended && status.Signaled():
-		return exit{code: signalled + int(status.Signal())}
+		return supervise.Exit{Code: signalled + int(status.Signal())}
 	}
-	return exit{err: errors.New("the agent of the container that it shared sent an unexpected message")}
+	return supervise.Exit{Err: errors.New("the agent of the container that it shared sent an unexpected message")}
 }
 
 // open creates the pipes and returns the ends for the program. They belong to its user,

@@ -24,16 +24,15 @@ import (
 	"deployster/containerd/runfiles"
 	"deployster/containerd/sandbox"
 	"deployster/containerd/shim"
+	"deployster/containerd/supervise"
 	"deployster/containerd/sweep"
 	"deployster/containerd/unpacked"
 	"deployster/containerd/volumes"
-	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner"
 )
 
 const (
-	setupLimit = time.Minute      // for creating and starting a container
-	killLimit  = 30 * time.Second // how long a program may take to end after SIGKILL
+	setupLimit = time.Minute // for creating and starting a container
 
 	removeAfter = 200 * time.Millisecond // by then a command that runs a single query has ended
 )
@@ -205,7 +204,7 @@ func (c *container) cleanUp(ctx context.Context, err *error) {
 // still run, or whose outcome is not recorded, is left alone, with its files, for the
 // client that adopts it or the sweep after this client.
 func (c *container) remove(ctx context.Context, outcome error) error {
-	if c.spec.Kind == runner.Action && isUnknown(outcome) {
+	if c.spec.Kind == runner.Action && supervise.IsUnknown(outcome) {
 		c.holder = bySweep
 	}
 	if c.holder == bySweep {
@@ -309,9 +308,4 @@ func (c *container) releaseLock() {
 	default:
 		_ = c.lock.File.Close()
 	}
-}
-
-// isUnknown reports whether err reports that it is unknown how a program ended.
-func isUnknown(err error) bool {
-	return diag.Is[*runner.UnknownError](err)
 }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/layout"
+	"deployster/containerd/supervise"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/worker"
 )
@@ -274,11 +275,11 @@ func TestServer_LeavesWithItsData(t *testing.T) {
 	pid := serverPid(o)
 	var first sync.Once
 	running := make(chan struct{})
-	ended := make(chan exit)
+	ended := make(chan supervise.Exit)
 	go func() {
 		res, err := r.Run(context.Background(), runner.Spec{Kind: runner.Action, Digest: dgst, Args: []string{"ignore"},
 			Stdout: writerFunc(func(p []byte) (int, error) { first.Do(func() { close(running) }); return len(p), nil })})
-		ended <- exit{res.ExitCode, err}
+		ended <- supervise.Exit{Code: res.ExitCode, Err: err}
 	}()
 	<-running
 	if err := os.Rename(o.DataDir, o.DataDir+".away"); err != nil {
@@ -286,8 +287,8 @@ func TestServer_LeavesWithItsData(t *testing.T) {
 	}
 	eventually(t, "the server leaves", func() bool { return !processLives(pid) })
 	// Killed or lost: in no case did it end well.
-	if e := <-ended; e.err == nil && e.code != 128+int(unix.SIGKILL) {
-		t.Errorf("the run ended with code %d", e.code)
+	if e := <-ended; e.Err == nil && e.Code != 128+int(unix.SIGKILL) {
+		t.Errorf("the run ended with code %d", e.Code)
 	}
 	_ = r.Close() // what it would remove is gone with the server
 	eventually(t, "the shims end", func() bool { return len(processesWith(o.RuntimeDir)) == 0 })

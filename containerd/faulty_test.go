@@ -238,7 +238,7 @@ func TestDaemon_IsLostAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.conn.Client = c
-		if e := <-(&container{r: r}).wait(t.Context()); e.err != nil || e.code != 7 {
+		if e := <-(&container{r: r}).wait(t.Context()); e.Err != nil || e.Code != 7 {
 			t.Errorf("got %+v", e)
 		}
 		r.conn.Client, err = client.New("", client.WithServices(client.WithTaskClient(faultyTasks{wait: func() (*taskapi.WaitResponse, error) { return nil, lost }})))
@@ -246,7 +246,7 @@ func TestDaemon_IsLostAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		start := time.Now()
-		if e := <-(&container{r: r}).wait(t.Context()); !errdefs.IsUnavailable(e.err) {
+		if e := <-(&container{r: r}).wait(t.Context()); !errdefs.IsUnavailable(e.Err) {
 			t.Errorf("got %+v", e)
 		}
 		if took := time.Since(start); took < daemon.ReconnectLimit || took > daemon.ReconnectLimit+time.Second {

@@ -132,8 +132,8 @@ func TestAgent_ItsOutputIsNotTrusted(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = theirs.Close()
-		if got := w.awaitEnd(); c.code < 0 && got.err == nil || c.code >= 0 && (got.err != nil || got.code != c.code) {
-			t.Errorf("%s: %d, %v, want %d", name, got.code, got.err, c.code)
+		if got := w.awaitEnd(); c.code < 0 && got.Err == nil || c.code >= 0 && (got.Err != nil || got.Code != c.code) {
+			t.Errorf("%s: %d, %v, want %d", name, got.Code, got.Err, c.code)
 		}
 		_ = ours.Close()
 	}

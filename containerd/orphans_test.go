@@ -9,6 +9,7 @@ import (
 	"github.com/containerd/containerd/v2/core/containers"
 	"github.com/containerd/containerd/v2/core/snapshots"
 
+	"deployster/containerd/supervise"
 	"deployster/internal/runtime/runner"
 )
 
@@ -23,7 +24,7 @@ func TestSweep_WhatStillRunsIsNotAnOrphan(t *testing.T) {
 		if err := r.sweeper().Sweep(context.Background(), true); err != nil {
 			t.Error(err)
 		}
-		if e := <-query; e.err == nil && e.code == 0 {
+		if e := <-query; e.Err == nil && e.Code == 0 {
 			t.Error("the query of the dead was not ended")
 		}
 		d.nothingIsLost(r, action)
@@ -38,7 +39,7 @@ func TestSweep_WhoDiesLateIsForTheNext(t *testing.T) {
 	o := embedded(t)
 	r, d := open(t, o), openDying(t, o)
 	query := d.run(runner.Query, "echo; sleep 600")
-	var action chan exit
+	var action chan supervise.Exit
 	s := r.sweeper()
 	late, err := client.New("", client.WithServices(
 		client.WithContainerStore(&lateStore{s.Client.ContainerService(), func() {
@@ -88,13 +89,13 @@ func openDying(t *testing.T, o Options) dying {
 }
 
 // run returns how a script ends that has printed a line.
-func (d dying) run(kind runner.Kind, script string) chan exit {
+func (d dying) run(kind runner.Kind, script string) chan supervise.Exit {
 	begun := make(chan struct{}, 2)
-	ended := make(chan exit, 1)
+	ended := make(chan supervise.Exit, 1)
 	go func() {
 		res, err := d.Run(context.Background(), runner.Spec{Name: string(kind), Kind: kind, Digest: d.dgst, Entrypoint: "/bin/sh", Args: []string{"-c", script},
 			Stdout: writerFunc(func(p []byte) (int, error) { begun <- struct{}{}; return len(p), nil })})
-		ended <- exit{res.ExitCode, err}
+		ended <- supervise.Exit{Code: res.ExitCode, Err: err}
 	}()
 	<-begun
 	return ended
@@ -105,11 +106,11 @@ func (d dying) die() { _ = d.conn.Lock.File.Close() }
 
 // nothingIsLost checks that the action, which ends with code 7, ends so, and
 // that all is swept then.
-func (d dying) nothingIsLost(r *Runtime, action chan exit) {
+func (d dying) nothingIsLost(r *Runtime, action chan supervise.Exit) {
 	d.t.Helper()
 	// A sweep takes the client for dead, and may remove the task before it does.
-	if e := <-action; e.code != 7 || e.err != nil && !strings.Contains(e.err.Error(), "Removing the task of action failed") {
-		d.t.Errorf("the action was ended: code %d, %v", e.code, e.err)
+	if e := <-action; e.Code != 7 || e.Err != nil && !strings.Contains(e.Err.Error(), "Removing the task of action failed") {
+		d.t.Errorf("the action was ended: code %d, %v", e.Code, e.Err)
 	}
 	_ = d.Close() // it is dead
 	eventually(d.t, "what is left is removed", func() bool {

@@ -17,6 +17,7 @@ import (
 	"deployster/containerd/layout"
 	"deployster/containerd/sandbox"
 	"deployster/containerd/shim"
+	"deployster/containerd/supervise"
 	"deployster/containerd/sweep"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/proc"
@@ -29,13 +30,8 @@ type program interface {
 	// start requests the start of the program, which may run from then on, whatever the error is.
 	start(ctx context.Context) error
 	// wait returns a channel that gets its end.
-	wait(ctx context.Context) <-chan exit
-	// signal signals it to end with SIGTERM, or ends it and everything that it has started with
-	// SIGKILL. A channel alone that is not nil is closed when the program can be killed.
-	signal(ctx context.Context, sig unix.Signal) (alone <-chan struct{})
-	// delete makes sure that its whole output is in its files. It is called when the
-	// program has ended; well reports that it ended by itself.
-	delete(ctx context.Context, code int, well bool) error
+	wait(ctx context.Context) <-chan supervise.Exit
+	supervise.Program
 }
 
 // start requests the start of a container's first process.
@@ -51,7 +47,7 @@ func (c *container) start(ctx context.Context) error {
 		case c.refused(ctx, err):
 			return failure.OfStart(c.spec, err)
 		case !c.hasBegun(ctx):
-			return unknownEnd(c.id, err)
+			return supervise.UnknownEnd(c.id, err)
 		}
 	}
 	return nil
@@ -74,17 +70,10 @@ func interrupted(err error) bool {
 	return errdefs.IsUnavailable(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-// unknownEnd returns the error that reports that it is unknown how or whether the program
-// ended. It keeps the cause as text only, so that the caller does not take a call that
-// was cut off for a cancellation.
-func unknownEnd(id string, err error) error {
-	return &runner.UnknownError{Container: id, Err: errors.New(err.Error())}
-}
-
-// signal implements program.
-func (c *container) signal(ctx context.Context, sig unix.Signal) (alone <-chan struct{}) {
+// Signal implements program.
+func (c *container) Signal(ctx context.Context, sig unix.Signal) (alone <-chan struct{}) {
 	if sig == unix.SIGTERM {
-		return terminate(ctx, c, c.pid, func() { c.kill(ctx, sig) })
+		return c.group().Terminate(ctx, c.pid, func() { c.kill(ctx, sig) })
 	}
 	c.kill(ctx, sig)
 	return nil
@@ -98,9 +87,9 @@ func (c *container) kill(ctx context.Context, sig unix.Signal) {
 	_, _ = c.tasks().Kill(ctx, &taskapi.KillRequest{ContainerID: c.id, Signal: uint32(sig), All: sig == unix.SIGKILL})
 }
 
-// delete ends the shim: only then has it written the whole output of the program. If the
+// Delete ends the shim: only then has it written the whole output of the program. If the
 // output is known to be complete, the container of a query that ended well is removed later.
-func (c *container) delete(ctx context.Context, code int, well bool) error {
+func (c *container) Delete(ctx context.Context, code int, well bool) error {
 	if _, ok := shim.ReadEnding(c.files.Dir); !ok {
 		// A failure loses the exit code only if this client is killed now.
 		_ = shim.WriteEnding(c.files.Dir, shim.Ending{Code: code, At: time.Now()})
@@ -119,6 +108,11 @@ func (c *container) delete(ctx context.Context, code int, well bool) error {
 		c.phase = taskDeleted
 	}
 	return failure.Of("Removing the task of "+c.spec.Name, err)
+}
+
+// group returns the processes of a container.
+func (c *container) group() supervise.Group {
+	return supervise.Group{Container: c.id, Others: c.others}
 }
 
 // others returns the living processes of a container except its first one and but.
@@ -143,52 +137,13 @@ func (c *container) others(ctx context.Context, but uint32) (pids []int) {
 // open returns a pidfd of a process of a container.
 func (c *container) open(pid int) (fd int, err error) { return sandbox.OpenProcess(c.id, pid) }
 
-const othersEvery = 20 * time.Millisecond // interval at which terminate checks whether the other processes have ended
-
-// terminate signals a program in a container to end. The kernel does not deliver SIGTERM to
-// the first process of a container unless that handles it, and a plain shell does not
-// handle it: it would just continue until it is killed. So terminate ends such a program as
-// SIGTERM ends any other. It stops the program first, so that a script does not continue
-// with its next line; the other processes, which may have to clean up, get SIGTERM and
-// the grace time; alone is closed when they have ended, and the rest can be killed. For a
-// program that handles SIGTERM, or ignores it on purpose, alone is nil: it gets SIGTERM,
-// as from docker, and its children are its own responsibility.
-func terminate(ctx context.Context, c *container, program uint32, ask func()) (alone <-chan struct{}) {
-	first, err := c.open(int(program))
-	if err != nil || sandbox.HandlesSignal(int(program), unix.SIGTERM) {
-		ask()
-		return nil
-	}
-	defer unix.Close(first)
-	if unix.PidfdSendSignal(first, unix.SIGSTOP, nil, 0) != nil {
-		return nil // it has just ended
-	}
-	for _, pid := range c.others(ctx, program) {
-		if fd, err := c.open(pid); err == nil {
-			_ = unix.PidfdSendSignal(fd, unix.SIGTERM, nil, 0) // it may have ended
-			_ = unix.Close(fd)
-		}
-	}
-	gone := make(chan struct{})
-	go func() {
-		defer close(gone)
-		_ = layout.Poll(ctx, othersEvery, func() (bool, error) { return len(c.others(ctx, program)) == 0, nil }) // or ctx is done
-	}()
-	return gone
-}
-
-// exit is how a program ended, or why that is unknown.
-type exit struct {
-	code int
-	err  error
-}
-
 // wait implements program. The loss of the daemon, or of the shim, is never taken for an
 // exit code.
-func (c *container) wait(ctx context.Context) <-chan exit {
-	end := make(chan exit, 1)
-	found := func(code int, err error) { end <- exit{code, err} }
-	finder := ending.Finder{ID: c.id, Files: c.files, Embedded: c.r.conn.Embedded, Whole: c.spec.Settings.WholeMachine, Limit: killLimit}
+func (c *container) wait(ctx context.Context) <-chan supervise.Exit {
+	end := make(chan supervise.Exit, 1)
+	found := func(code int, err error) { end <- supervise.Exit{Code: code, Err: err} }
+	finder := ending.Finder{ID: c.id, Files: c.files, Embedded: c.r.conn.Embedded, Whole: c.spec.Settings.WholeMachine,
+		Limit: supervise.KillLimit}
 	go func() {
 		var lost time.Time
 		for {

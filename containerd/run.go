@@ -3,7 +3,6 @@ package containerd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"deployster/containerd/layout"
 	"deployster/containerd/runfiles"
 	"deployster/containerd/sandbox"
+	"deployster/containerd/supervise"
 	"deployster/containerd/sweep"
 	"deployster/containerd/volumes"
 	"deployster/internal/runtime/runner"
@@ -25,7 +25,7 @@ func (r *Runtime) Run(ctx context.Context, s runner.Spec) (runner.Result, error)
 	defer r.runsOpen.Done()
 	start := time.Now()
 	if ctx.Err() != nil {
-		return runner.Result{}, cancelled(ctx, s)
+		return runner.Result{}, supervise.Cancelled(ctx, s)
 	}
 	if r.mayShare(s) {
 		if res, done, err := r.runShared(ctx, s); done {
@@ -33,7 +33,7 @@ func (r *Runtime) Run(ctx context.Context, s runner.Spec) (runner.Result, error)
 			return res, err
 		}
 		if ctx.Err() != nil {
-			return runner.Result{}, cancelled(ctx, s)
+			return runner.Result{}, supervise.Cancelled(ctx, s)
 		}
 	}
 	var res runner.Result
@@ -89,14 +89,10 @@ func (r *Runtime) attempt(ctx context.Context, s runner.Spec) (res runner.Result
 
 var errImageGone = errors.New("the image's files are gone")
 
-func cancelled(ctx context.Context, s runner.Spec) error {
-	return fmt.Errorf("%s was cancelled: %w", s.Name, context.Cause(ctx))
-}
-
 // orCancelled returns the error of a cancellation for a failure that a cancellation caused.
 func (r *Runtime) orCancelled(ctx context.Context, s runner.Spec, err error) error {
 	if err != nil && ctx.Err() != nil {
-		return cancelled(ctx, s)
+		return supervise.Cancelled(ctx, s)
 	}
 	return err
 }
@@ -114,7 +110,7 @@ func (c *container) run(ctx context.Context, p program, talk *process) (res runn
 		return res, err
 	}
 	if ctx.Err() != nil {
-		return res, cancelled(ctx, c.spec)
+		return res, supervise.Cancelled(ctx, c.spec)
 	}
 	if err := c.createTask(setup); err != nil {
 		return res, err
@@ -123,7 +119,7 @@ func (c *container) run(ctx context.Context, p program, talk *process) (res runn
 	defer stopWaiting()
 	ended := p.wait(waiting)
 	if ctx.Err() != nil {
-		return res, cancelled(ctx, c.spec)
+		return res, supervise.Cancelled(ctx, c.spec)
 	}
 	if c.spec.Settings.WholeMachine && !c.worker {
 		c.left = ending.WatchLeavings(c.id, int(c.pid))
@@ -135,12 +131,15 @@ func (c *container) run(ctx context.Context, p program, talk *process) (res runn
 }
 
 // attend supervises a program that has begun, until its end.
-func (c *container) attend(ctx context.Context, p program, talk *process, ended <-chan exit) (res runner.Result, err error) {
+func (c *container) attend(ctx context.Context, p program, talk *process, ended <-chan supervise.Exit) (res runner.Result, err error) {
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWatching()
-	s := &supervisor{program: p, spec: c.spec, files: c.files, id: c.id, kills: c.kills, talk: talk}
-	res, err = s.finish(ctx, ended, sandbox.WatchDisk(watching, c.rootfs, sandbox.DiskLimit(c.spec.Settings), c.volumes.Dirs()...))
-	if err == errHandedOver {
+	s := &supervise.Supervisor{Program: p, Spec: c.spec, Files: c.files, Container: c.id, Kills: c.kills}
+	if talk != nil {
+		s.Worker = &supervise.Worker{Tail: talk.Tail, Offers: talk.offers, HandOver: talk.handOver}
+	}
+	res, err = s.Finish(ctx, ended, sandbox.WatchDisk(watching, c.rootfs, sandbox.DiskLimit(c.spec.Settings), c.volumes.Dirs()...))
+	if err == supervise.ErrHandedOver {
 		c.holder = byIdlePool
 		return res, nil
 	}
@@ -153,7 +152,7 @@ func (c *container) attend(ctx context.Context, p program, talk *process, ended 
 	if c.spec.ListWrites && c.box != nil {
 		res.Wrote = sandbox.Written(c.rootfs, c.box.Spec.Mounts)
 	}
-	if !isUnknown(err) {
+	if !supervise.IsUnknown(err) {
 		err = c.handVolumes(&res, err)
 	}
 	return res, c.report(res, err)
@@ -186,7 +185,7 @@ func (c *container) removeVolumes(err *error) {
 // report reports how the program ended to spec.Ended, which makes it durable, while the
 // container still exists as proof. It reports nothing if the end is unknown.
 func (c *container) report(res runner.Result, err error) error {
-	if isUnknown(err) {
+	if supervise.IsUnknown(err) {
 		return err
 	}
 	if c.spec.Ended != nil {

@@ -14,6 +14,7 @@ import (
 	"deployster/containerd/failure"
 	"deployster/containerd/runfiles"
 	"deployster/containerd/sandbox"
+	"deployster/containerd/supervise"
 	"deployster/containerd/sweep"
 	"deployster/containerd/unpacked"
 	"deployster/internal/base/diag"
@@ -40,7 +41,7 @@ func (w *sharedContainer) end() error {
 	if w.agent != nil {
 		// containerd learns of its end a moment later; a request before that would start
 		// runc for nothing.
-		waiting, stop := context.WithTimeout(ctx, killLimit)
+		waiting, stop := context.WithTimeout(ctx, supervise.KillLimit)
 		defer stop()
 		_, _ = w.container.tasks().Wait(waiting, &taskapi.WaitRequest{ContainerID: w.container.id}) // an error shows in the removal
 		err = w.agent.Close()
@@ -80,14 +81,14 @@ func (w *sharedContainer) exec(ctx context.Context, s runner.Spec) (res runner.R
 	if err := p.start(ctx); err != nil {
 		return res, false, err
 	}
-	u := &supervisor{program: p, spec: s, files: files, id: w.container.id, kills: kills}
-	res, err = u.finish(ctx, p.wait(ctx), sandbox.WatchDisk(watching, w.container.rootfs, sandbox.DiskLimit(s.Settings)))
+	u := &supervise.Supervisor{Program: p, Spec: s, Files: files, Container: w.container.id, Kills: kills}
+	res, err = u.Finish(ctx, p.wait(ctx), sandbox.WatchDisk(watching, w.container.rootfs, sandbox.DiskLimit(s.Settings)))
 	if w.doubtful(res, err) && ctx.Err() == nil {
 		return res, false, err
 	}
 	w.served++
 	w.tainted = w.tainted || w.container.r.isPrivate(string(res.Stdout), string(res.Stderr))
-	if s.Ended != nil && !isUnknown(err) {
+	if s.Ended != nil && !supervise.IsUnknown(err) {
 		if failed := s.Ended(res, err); failed != nil {
 			err = failed
 		}
@@ -97,7 +98,7 @@ func (w *sharedContainer) exec(ctx context.Context, s runner.Spec) (res runner.R
 
 // doubtful reports whether a fresh container might have given another result.
 func (w *sharedContainer) doubtful(res runner.Result, err error) bool {
-	if isUnknown(err) || !w.killed.Load() && !w.waits() {
+	if supervise.IsUnknown(err) || !w.killed.Load() && !w.waits() {
 		return true
 	}
 	// What earlier queries have left in the container counts too.
@@ -176,7 +177,11 @@ func (w *sharedContainer) begin(ctx context.Context, file string) (err error) {
 	if _, err := w.container.tasks().Start(setup, &taskapi.StartRequest{ContainerID: w.container.id}); err != nil {
 		return errgrpc.ToNative(err)
 	}
-	if err := w.acceptAgent(l); err != nil {
+	process, err := w.container.open(int(w.container.pid))
+	if err != nil {
+		return err
+	}
+	if w.agent, err = agentconn.Accept(l, process, int(w.container.pid), setupLimit, w.waits); err != nil {
 		return err
 	}
 	if procs, err := sandbox.Processes(w.container.id, int(w.container.pid)); err != nil || len(procs) != 1 {

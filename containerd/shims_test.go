@@ -77,8 +77,8 @@ func TestShim_WithoutTaskEndsWithItsClient(t *testing.T) {
 		t.Error(err)
 	}
 	eventually(t, "the bundle is removed", func() bool { return os.RemoveAll(filepath.Join(tasks, container)) == nil }) // its shim may still write
-	if e := <-lost; e.err == nil {
-		t.Errorf("the query of a lost task ended with code %d", e.code)
+	if e := <-lost; e.Err == nil {
+		t.Errorf("the query of a lost task ended with code %d", e.Code)
 	}
 	d.die()
 	_ = d.Close()
@@ -87,8 +87,8 @@ func TestShim_WithoutTaskEndsWithItsClient(t *testing.T) {
 	if left := cgroupsLeft(d.conn.ID); len(left) > 0 {
 		t.Errorf("its program is left in %s", left)
 	}
-	if e := <-kept; e.err != nil || e.code != 7 {
-		t.Errorf("the action of a client that lives ended with code %d, %v", e.code, e.err)
+	if e := <-kept; e.Err != nil || e.Code != 7 {
+		t.Errorf("the action of a client that lives ended with code %d, %v", e.Code, e.Err)
 	}
 	if kinds := containerKinds(t, r); len(kinds) > 0 {
 		t.Errorf("containers are left: %q", kinds)

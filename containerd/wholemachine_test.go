@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/sandbox"
+	"deployster/containerd/supervise"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/machinegrant"
 )
@@ -124,7 +125,7 @@ func TestWholeMachine_LossOfItsShimLeavesNothingRunning(t *testing.T) {
 			}
 			return len(p), nil
 		})})
-	if !isUnknown(err) {
+	if !supervise.IsUnknown(err) {
 		t.Fatalf("it ended with %v", err)
 	}
 	out, err := r.Adopt(context.Background(), "lost", runner.Watch{})

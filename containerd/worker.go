@@ -12,6 +12,7 @@ import (
 	"deployster/containerd/failure"
 	"deployster/containerd/layout"
 	"deployster/containerd/runfiles"
+	"deployster/containerd/supervise"
 	"deployster/internal/runtime/runner"
 )
 
@@ -20,10 +21,10 @@ type process struct {
 	runfiles.Conversation
 	outcomes runfiles.Outcomes // of earlier attempts of the same actions
 
-	offers   chan offer       // offers to hand it over; nil = it cannot be handed over
-	handOver func(offer) bool // hands it over, and reports whether that succeeded
-	handed   bool             // it was handed over; valid after ended
-	before   int64            // the highest request number of earlier clients
+	offers   chan supervise.Offer       // offers to hand it over; nil = it cannot be handed over
+	handOver func(supervise.Offer) bool // hands it over, and reports whether that succeeded
+	handed   bool                       // it was handed over; valid after ended
+	before   int64                      // the highest request number of earlier clients
 
 	began chan struct{}
 	ended chan struct{} // closed when the worker is removed; res and err are set then
@@ -51,14 +52,14 @@ func (w workerProgram) start(ctx context.Context) error {
 	return nil
 }
 
-func (w workerProgram) wait(ctx context.Context) <-chan exit { return w.container.wait(ctx) }
+func (w workerProgram) wait(ctx context.Context) <-chan supervise.Exit { return w.container.wait(ctx) }
 
-func (w workerProgram) signal(ctx context.Context, sig unix.Signal) (alone <-chan struct{}) {
-	return w.container.signal(ctx, sig)
+func (w workerProgram) Signal(ctx context.Context, sig unix.Signal) (alone <-chan struct{}) {
+	return w.container.Signal(ctx, sig)
 }
 
-func (w workerProgram) delete(ctx context.Context, code int, well bool) error {
-	return w.container.delete(ctx, code, well)
+func (w workerProgram) Delete(ctx context.Context, code int, well bool) error {
+	return w.container.Delete(ctx, code, well)
 }
 
 // Launch implements runner.Launcher.
@@ -73,17 +74,17 @@ func (r *Runtime) Launch(ctx context.Context, s runner.Spec) (runner.Process, er
 	p := w.process
 	running, end := context.WithCancel(context.WithoutCancel(ctx))
 	p.kill = func() {
-		w.container.signal(running, unix.SIGKILL)
+		w.container.Signal(running, unix.SIGKILL)
 		go func() {
 			select {
 			case <-p.ended:
-			case <-time.After(killLimit):
+			case <-time.After(supervise.KillLimit):
 				end() // SIGKILL had no effect
 			}
 		}()
 	}
 	p.term = func() {
-		alone := w.container.signal(running, unix.SIGTERM)
+		alone := w.container.Signal(running, unix.SIGTERM)
 		if alone == nil {
 			return
 		}

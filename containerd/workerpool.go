@@ -19,6 +19,7 @@ import (
 	"deployster/containerd/layout"
 	"deployster/containerd/runfiles"
 	"deployster/containerd/sandbox"
+	"deployster/containerd/supervise"
 	"deployster/internal/base/proc"
 	"deployster/internal/runtime/runner"
 )
@@ -71,25 +72,19 @@ func numberOf(i os.FileInfo) string {
 	return ""
 }
 
-// offer is an offer to hand a worker over; see runner.Process.
-type offer struct {
-	asked, heard int64
-	refused      chan struct{}
-}
-
 // Keep implements runner.Process.
 func (p *process) Keep(asked, heard int64) bool {
 	if p.offers == nil {
 		return false
 	}
-	o := offer{asked, heard, make(chan struct{})}
+	o := supervise.NewOffer(asked, heard)
 	select {
 	case p.offers <- o:
 	case <-p.ended:
 		return false
 	}
 	select {
-	case <-o.refused:
+	case <-o.Refused():
 		return false
 	case <-p.ended:
 		return p.handed
@@ -98,8 +93,8 @@ func (p *process) Keep(asked, heard int64) bool {
 
 // handOver gives a worker to the idle pool, and reports whether the pool has it now: then
 // this client does not hold it any more, whatever happens to the server.
-func (w workerProgram) handOver(o offer) bool {
-	if i, err := os.Stat(w.container.files.Stdout.Path); err != nil || i.Size() != o.heard ||
+func (w workerProgram) handOver(o supervise.Offer) bool {
+	if i, err := os.Stat(w.container.files.Stdout.Path); err != nil || i.Size() != o.Heard ||
 		sandbox.OOMKills(w.container.id) > w.container.kills {
 		return false // it has printed more than was read
 	}
@@ -107,7 +102,7 @@ func (w workerProgram) handOver(o offer) bool {
 	if errors.Join(os.Truncate(w.container.files.Stdout.Path, 0), os.Truncate(w.container.files.Stderr.Path, 0)) != nil {
 		return false
 	}
-	return w.container.put(o.asked, cmp.Or(w.container.spec.Grace, runner.DefaultGrace), w.process.Input)
+	return w.container.put(o.Asked, cmp.Or(w.container.spec.Grace, runner.DefaultGrace), w.process.Input)
 }
 
 // put gives a container with its input to the idle pool.
@@ -124,10 +119,10 @@ func (w workerProgram) poolable(ctx context.Context) (idle *workerProgram, err e
 	}
 	if idle = w.takeIdle(); idle == nil {
 		idle, err = nil, w.container.lockItself(ctx)
-		w.process.offers, w.process.handOver = make(chan offer), w.handOver
+		w.process.offers, w.process.handOver = make(chan supervise.Offer), w.handOver
 		return nil, err
 	}
-	idle.process.offers, idle.process.handOver = make(chan offer), idle.handOver
+	idle.process.offers, idle.process.handOver = make(chan supervise.Offer), idle.handOver
 	return idle, nil
 }
 

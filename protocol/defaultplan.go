@@ -29,7 +29,8 @@ func (c *Call[C, S]) DefaultPlan(have *S) (*Plan, error) {
 	if have == nil {
 		return &Plan{Actions: []Action{simple(createAction)}, Forecast: same.Forecast()}, nil
 	}
-	update := &Plan{Actions: []Action{simple(updateAction)}, Reasons: reasonsOf(same.Differences), Forecast: same.Forecast(), Unknown: same.Unset}
+	update := &Plan{Actions: []Action{simple(updateAction)}, Reasons: reasonsOf(same.Differences),
+		Forecast: same.Forecast(), Unknown: same.Unset}
 	for _, pointer := range c.ChangedSecrets {
 		update.Reasons = append(update.Reasons, Reason{Path: pointer, Message: "the secret at " + pointer + " has changed"})
 	}

@@ -45,7 +45,8 @@ func identityIn(t reflect.Type, at string, open []reflect.Type) (pointers []stri
 		case mark == schema.ComputedTag && !f.Optional && f.Type.Kind() != reflect.Pointer:
 			return nil, fmt.Errorf("%s: only an optional field can be %s", pointer, schema.ComputedTag)
 		case mark != "" && mark != schema.ComputedTag:
-			return nil, fmt.Errorf("%s: the tag %s is %q, and must be %q or %q", pointer, schema.ToolTag, mark, schema.IdentityTag, schema.ComputedTag)
+			return nil, fmt.Errorf("%s: the tag %s is %q, and must be %q or %q", pointer, schema.ToolTag, mark,
+				schema.IdentityTag, schema.ComputedTag)
 		}
 		inner, err := identityIn(schema.StructOf(f.Type), pointer, open)
 		switch {

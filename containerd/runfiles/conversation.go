@@ -21,7 +21,7 @@ import (
 // ended.
 type Conversation struct {
 	Input  *os.File
-	Tail   *tailReader
+	Tail   *TailReader
 	Ledger *ledger
 }
 
@@ -101,9 +101,9 @@ func (p *Conversation) Close() {
 // file takes everything, whereas a pipe would make the worker wait.
 const MaxUnread = 128 << 20
 
-// tailReader reads the output of a worker: a file that is read while it grows, and that
+// TailReader reads the output of a worker: a file that is read while it grows, and that
 // other clients can read if this one is killed.
-type tailReader struct {
+type TailReader struct {
 	file   *os.File
 	at     atomic.Int64
 	punch  int64         // offset up to which the file was emptied; used by Release only
@@ -114,12 +114,12 @@ type tailReader struct {
 }
 
 // openTail opens such a file, which must exist.
-func openTail(path string) (*tailReader, error) {
+func openTail(path string) (*TailReader, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
 	}
-	s := &tailReader{file: f, end: make(chan struct{})}
+	s := &TailReader{file: f, end: make(chan struct{})}
 	if fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK); err == nil { // a failure means too many instances
 		s.grows = os.NewFile(uintptr(fd), "inotify")
 		if _, err := unix.InotifyAddWatch(fd, path, unix.IN_MODIFY); err != nil {
@@ -131,7 +131,7 @@ func openTail(path string) (*tailReader, error) {
 }
 
 // Read waits for more output, until its end.
-func (s *tailReader) Read(p []byte) (int, error) {
+func (s *TailReader) Read(p []byte) (int, error) {
 	began := time.Now()
 	for last := false; ; {
 		n, err := s.file.ReadAt(p, s.at.Load())
@@ -153,7 +153,7 @@ func (s *tailReader) Read(p []byte) (int, error) {
 
 // wait returns when there may be more output, or when the output has ended. quiet is how
 // long there was none.
-func (s *tailReader) wait(quiet time.Duration) {
+func (s *TailReader) wait(quiet time.Duration) {
 	if s.grows == nil {
 		select {
 		case <-s.end:
@@ -168,7 +168,7 @@ func (s *tailReader) wait(quiet time.Duration) {
 }
 
 // Unread returns how many bytes were not read yet.
-func (s *tailReader) Unread() int64 {
+func (s *TailReader) Unread() int64 {
 	i, err := s.file.Stat()
 	if err != nil {
 		return 0
@@ -178,7 +178,7 @@ func (s *tailReader) Unread() int64 {
 
 // Release frees the disk space before an offset at which a line begins. It keeps the end
 // of the line before, so that other readers see that a line begins there.
-func (s *tailReader) Release(offset int64) {
+func (s *TailReader) Release(offset int64) {
 	if to := (offset - 1) &^ 4095; to > s.punch {
 		PunchHole(s.file, s.punch, to)
 		s.punch = to
@@ -186,7 +186,7 @@ func (s *tailReader) Release(offset int64) {
 }
 
 // Finish must be called when nobody writes any more.
-func (s *tailReader) Finish() {
+func (s *TailReader) Finish() {
 	s.ended.Do(func() {
 		close(s.end)
 		if s.grows != nil {
@@ -196,7 +196,7 @@ func (s *tailReader) Finish() {
 }
 
 // Close must be called when nobody reads any more.
-func (s *tailReader) Close() {
+func (s *TailReader) Close() {
 	s.Finish()
 	s.closed.Do(func() {
 		_ = s.file.Close() // it was only read

@@ -9,7 +9,7 @@ import (
 )
 
 // polled is a tail without inotify, as on a machine that allows no more instances.
-func polled(t *testing.T) *tailReader {
+func polled(t *testing.T) *TailReader {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "stdout")
 	if err := os.WriteFile(path, []byte("one\n"), 0o600); err != nil {

@@ -14,7 +14,6 @@ import (
 	"deployster/internal/cli/flagvalues"
 	"deployster/internal/cli/states"
 	"deployster/internal/ui/jsondiff"
-	"deployster/internal/ui/render"
 	"deployster/internal/ui/terminal"
 	"deployster/state"
 )
@@ -91,7 +90,7 @@ func printOutputs(p terminal.Printer, s state.Snapshot, asJSON bool) error {
 		return p.Values(all)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Outputs)) {
-		p.Printf("%s = %s\n", name, render.Output(s.Outputs[name], 0, p.Options()))
+		p.Output(name, s.Outputs[name])
 	}
 	return nil
 }

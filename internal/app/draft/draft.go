@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"deployster/config"
+	"deployster/internal/app/clients"
 	"deployster/internal/app/command"
 	"deployster/internal/app/hosts"
 	"deployster/internal/app/images"
@@ -53,9 +54,12 @@ func ApplyLimits(parallelism int, place state.Place) (resources, workers int) {
 
 // Planner makes plans for a command.
 type Planner struct {
-	Command command.Command
-	Machine *machine.Machine
-	Places  *router.Places
+	clients.Source
+}
+
+// NewPlanner returns what makes plans for a command.
+func NewPlanner(c command.Command, m *machine.Machine, places *router.Places) Planner {
+	return Planner{clients.Source{Command: c, Machine: m, Places: places}}
 }
 
 // Inputs are what a plan is made from.
@@ -66,6 +70,11 @@ type Inputs struct {
 	Hosts       map[string]router.Pin
 	AtOnce      int // how many hosts are worked on concurrently; 0 = order.Hosts
 	Parallelism int // 0 = DefaultParallelism, and more in workers
+}
+
+// Basis returns what the clients of a plan with images are made for.
+func (in Inputs) Basis(of images.Set) clients.Basis {
+	return clients.Basis{Manifest: in.Manifest, Prior: in.Prior, Images: of}
 }
 
 // Options returns the options of a plan.
@@ -85,20 +94,20 @@ func PlugPaths(at *router.Places) plugs.Resolve {
 }
 
 // Plan fetches the images and makes a plan, and shows nothing.
-func (p Planner) Plan(ctx context.Context, in Inputs) (*plan.Plan, Clients, diag.Diagnostics, error) {
+func (p Planner) Plan(ctx context.Context, in Inputs) (*plan.Plan, clients.Clients, diag.Diagnostics, error) {
 	m, prior, s := in.Manifest, in.Prior, in.Selection
 	chosen, diags := subject.Chosen(m, prior, s)
 	if diags.HasErrors() {
-		return nil, Clients{}, nil, diags
+		return nil, clients.Clients{}, nil, diags
 	}
 	resolver, err := p.Machine.Resolver(p.Command.Work.Dir, m)
 	if err != nil {
-		return nil, Clients{}, nil, err
+		return nil, clients.Clients{}, nil, err
 	}
 	resolver.Wanted = chosen
 	pins, err := resolver.All(ctx)
 	if err != nil {
-		return nil, Clients{}, nil, err
+		return nil, clients.Clients{}, nil, err
 	}
 	o := p.Options(in)
 	o.FromRegistry, o.Signed = resolver.FromRegistry, images.Signed(config.AllTypes(m))
@@ -106,9 +115,9 @@ func (p Planner) Plan(ctx context.Context, in Inputs) (*plan.Plan, Clients, diag
 		o.Plugs, o.Signed = p.Command.Work.PlugsAround(), images.Signed(workspace.TypesAround(p.Command.Work))
 	}
 	resolver.Former(ctx, prior, o.Signed)
-	asked, m, err := p.Clients(ctx, in, Images{pins, resolver}, chosen, &o)
+	asked, m, err := p.Clients(ctx, in.Basis(images.Set{Pins: pins, Resolver: resolver}), chosen, &o)
 	if err != nil {
-		return nil, Clients{}, nil, cmp.Or(context.Cause(ctx), err)
+		return nil, clients.Clients{}, nil, cmp.Or(context.Cause(ctx), err)
 	}
 	made, diags := plan.Build(ctx, m, prior, asked, o)
 	return made, asked, diags, nil
@@ -121,13 +130,13 @@ func (p Planner) Drift(ctx context.Context, in Inputs) (*drift.Report, diag.Diag
 	if err != nil {
 		return nil, nil, err
 	}
-	resolver.Wanted = HasEntry(in.Prior)
+	resolver.Wanted = clients.HasEntry(in.Prior)
 	pins, err := resolver.All(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	o := p.Options(in)
-	asked, m, err := p.Recorded(ctx, in, Images{pins, resolver}, &o)
+	asked, m, err := p.Recorded(ctx, in.Basis(images.Set{Pins: pins, Resolver: resolver}), &o)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"deployster/config"
+	"deployster/internal/app/images"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/imagestore"
 	"deployster/internal/runtime/runner/typeclient"
@@ -24,27 +25,27 @@ func (p Planner) Foresee(ctx context.Context, in Inputs) (wait func()) {
 	if diags.HasErrors() || err != nil || resolver.Here != nil { // without a containerd here, init needs a connected host
 		return work.Wait
 	}
-	types, images := map[string]*config.Resource{}, map[string]*shipped{}
+	types, needed := map[string]*config.Resource{}, map[string]*shipped{}
 	for _, r := range in.Manifest.Resources() {
 		full, _, err := imagestore.FullName(r.TypeRef)
 		if err != nil || !imagestore.Reserved(full) || r.Settings.Host == nil || !chosen(r.Address) {
 			continue
 		}
 		types[r.TypeRef] = r
-		if images[full] == nil {
-			images[full] = &shipped{r.TypeRef, map[string]runner.Host{}}
+		if needed[full] == nil {
+			needed[full] = &shipped{r.TypeRef, map[string]runner.Host{}}
 		}
 		if h := r.Settings.Host; h.Address != "" {
-			images[full].to[h.Name] = *h
+			needed[full].to[h.Name] = *h
 		}
 	}
-	client := p.Client(in.Prior, Images{Resolver: resolver})
+	client := p.Client(in.Prior, images.Set{Resolver: resolver})
 	for ref, r := range types {
 		work.Go(func() {
 			_, _ = client.Init(ctx, typeclient.Target{Address: r.Address, Reference: ref, Settings: r.Settings, Pull: r.Pull})
 		})
 	}
-	for _, image := range images {
+	for _, image := range needed {
 		work.Go(func() { p.ship(ctx, image, cmp.Or(in.AtOnce, order.Hosts)) })
 	}
 	return work.Wait

@@ -73,7 +73,7 @@ func (k Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 		Prior: done.Snapshot, Addresses: o.Addresses, Whole: o.Whole, Kinds: o.Kinds, Checker: o.Checker}}
 	if !o.Whole {
 		believed := t.planner().Options(t.source.inputs(done.Snapshot))
-		_, m, err := t.planner().Recorded(ctx, t.source.inputs(done.Snapshot), o.Source.images, &believed)
+		_, m, err := t.planner().Recorded(ctx, t.source.inputs(done.Snapshot).Basis(o.Source.images), &believed)
 		if err != nil {
 			return done, err
 		}
@@ -150,14 +150,14 @@ func (t attempt) draft(ctx context.Context, done *Repaired) (none stage.Drafted,
 		o := t.planner().Options(in)
 		o.Doubt, o.FromRegistry, o.Signed = policy.Addresses, t.source.images.Resolver.FromRegistry,
 			images.Signed(config.AllTypes(t.source.Manifest))
-		clients, m, err := t.planner().Clients(ctx, in, t.source.images, nil, &o)
+		asked, m, err := t.planner().Clients(ctx, in.Basis(t.source.images), nil, &o)
 		if err != nil {
 			return none, err
 		}
 		if !policy.Whole {
 			m, _ = observe.ExpandRecorded(m, prior)
 		}
-		p, diags := plan.Build(ctx, m, prior, clients, o)
+		p, diags := plan.Build(ctx, m, prior, asked, o)
 		if diags.HasErrors() {
 			if ctx.Err() != nil {
 				return none, context.Cause(ctx)
@@ -175,7 +175,7 @@ func (t attempt) draft(ctx context.Context, done *Repaired) (none stage.Drafted,
 			t.keeper.Command.Planned(p, "")
 			because := hosts.Left(p, nil)
 			maps.Copy(because, done.Refused)
-			return stage.DraftBy(t.connected, p, m, clients, because), nil
+			return stage.DraftBy(t.connected, p, m, asked, because), nil
 		}
 		maps.Copy(done.Refused, more)
 		maps.Copy(left, more)

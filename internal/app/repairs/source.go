@@ -62,7 +62,7 @@ type Source struct {
 	Mark      string // of the place, before the state was read; "" also if it did not answer
 	Selection plan.Selection
 	hosts     map[string]router.Pin
-	images    draft.Images
+	images    images.Set
 }
 
 // SourceOptions declare where a Source comes from.
@@ -144,15 +144,15 @@ func (k Keeper) load(ctx context.Context, o SourceOptions) (stage.Loaded, error)
 
 // images finds the images of a source: those of its plan, or those that the manifest names. With
 // whole, resources that were never applied need theirs too.
-func (k Keeper) images(ctx context.Context, o stage.Opened, whole bool) (of draft.Images, err error) {
+func (k Keeper) images(ctx context.Context, o stage.Opened, whole bool) (of images.Set, err error) {
 	if o.Saved != nil {
-		return draft.Images{Pins: o.Saved.Images, Resolver: images.NewResolver(k.Machine.Runtime, o.Manifest, nil)}, nil
+		return images.Set{Pins: o.Saved.Images, Resolver: images.NewResolver(k.Machine.Runtime, o.Manifest, nil)}, nil
 	}
 	if of.Resolver, err = k.Machine.Resolver(k.Command.Work.Dir, o.Manifest); err != nil {
 		return of, err
 	}
 	if !whole {
-		of.Resolver.Wanted = draft.HasEntry(o.Prior)
+		of.Resolver.Wanted = func(addr string) bool { _, known := o.Prior.Completed(addr); return known }
 	}
 	of.Pins, err = of.Resolver.All(ctx)
 	return of, err
@@ -172,7 +172,7 @@ type WatchSpec func(context.Context, typeclient.Target, protocol.Type, protocol.
 func (k Keeper) Checker(ctx context.Context, s *Source, prior state.Snapshot) (*drift.Checker, WatchSpec, error) {
 	p, in := k.planner(), s.inputs(prior)
 	o := p.Options(in)
-	asked, m, err := p.Recorded(ctx, in, s.images, &o)
+	asked, m, err := p.Recorded(ctx, in.Basis(s.images), &o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -188,7 +188,7 @@ func (k Keeper) Checker(ctx context.Context, s *Source, prior state.Snapshot) (*
 }
 
 func (k Keeper) planner() draft.Planner {
-	return draft.Planner{Command: k.Command, Machine: k.Machine, Places: k.Machine.Places}
+	return draft.NewPlanner(k.Command, k.Machine, k.Machine.Places)
 }
 
 // inputs returns what a source is planned from.

@@ -47,7 +47,7 @@ func (n Connected) Close() { n.close() }
 
 // Planner returns what makes plans here.
 func (n Connected) Planner(c command.Command) draft.Planner {
-	return draft.Planner{Command: c, Machine: n.Machine, Places: n.Places}
+	return draft.NewPlanner(c, n.Machine, n.Places)
 }
 
 // Inputs returns what a plan is made from.

@@ -5,6 +5,7 @@ import (
 
 	"deployster/apply/fresh"
 	"deployster/config"
+	"deployster/internal/app/clients"
 	"deployster/internal/app/command"
 	"deployster/internal/app/draft"
 	"deployster/internal/app/hosts"
@@ -18,7 +19,7 @@ import (
 type Drafted struct {
 	Connected
 	Plan    *plan.Plan
-	Clients draft.Clients
+	Clients clients.Clients
 	Left    map[string]string // what the plan leaves out because of hosts, with the reasons
 
 	expanded *config.Manifest // with what became known during planning
@@ -28,7 +29,7 @@ type Drafted struct {
 func Draft(ctx context.Context, c command.Command, n Connected, parallelism int) (Drafted, error) {
 	end := c.UI.Begin("Planning", len(n.Manifest.Resources()))
 	defer end()
-	p, clients, diags, err := n.Planner(c).Plan(ctx, n.Inputs(parallelism))
+	p, asked, diags, err := n.Planner(c).Plan(ctx, n.Inputs(parallelism))
 	if err != nil {
 		return Drafted{}, err
 	}
@@ -43,7 +44,7 @@ func Draft(ctx context.Context, c command.Command, n Connected, parallelism int)
 		return Drafted{}, c.Work.Secrets.Diagnostics(diags)
 	}
 	c.Work.Diagnostics(diags)
-	return Drafted{Connected: n, Plan: p, Clients: clients}, nil
+	return Drafted{Connected: n, Plan: p, Clients: asked}, nil
 }
 
 // Expand gives a drafted plan the manifest that an apply evaluates.
@@ -57,8 +58,8 @@ func Expand(d Drafted) (Drafted, error) {
 }
 
 // DraftBy is Drafted for a plan that was made in another way: for a repair.
-func DraftBy(n Connected, p *plan.Plan, expanded *config.Manifest, clients draft.Clients, left map[string]string) Drafted {
-	return Drafted{Connected: n, Plan: p, Clients: clients, Left: left, expanded: expanded}
+func DraftBy(n Connected, p *plan.Plan, expanded *config.Manifest, asked clients.Clients, left map[string]string) Drafted {
+	return Drafted{Connected: n, Plan: p, Clients: asked, Left: left, expanded: expanded}
 }
 
 // Resume prepares the run of a saved plan. The plan pins more images than a lock file does.

@@ -11,7 +11,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/runtime/artifact"
-	"deployster/internal/ui/render"
+	"deployster/internal/ui/artifactlines"
 )
 
 func list(c *cli.Context, s Session) (int, error) {
@@ -36,7 +36,7 @@ func list(c *cli.Context, s Session) (int, error) {
 	for _, u := range found.Artifacts {
 		pinned, files := "-", "-"
 		if u.Pinned != "" {
-			pinned = render.ShortVersion(u.Pin) + " (" + u.Pinned + ")"
+			pinned = artifactlines.ShortVersion(u.Pin) + " (" + u.Pinned + ")"
 		}
 		if u.Cached {
 			files = words.Count(int(u.Files), "file") + ", " + words.Bytes(u.Bytes)
@@ -53,9 +53,9 @@ func inSpace(space string, v artifact.Version) string {
 	case v == nil:
 		return "-"
 	case space == "":
-		return render.ShortVersion(v)
+		return artifactlines.ShortVersion(v)
 	}
-	return render.ShortVersion(v) + " (space " + diag.Visible(space) + ")"
+	return artifactlines.ShortVersion(v) + " (space " + diag.Visible(space) + ")"
 }
 
 func check(c *cli.Context, s Session) (int, error) {
@@ -94,14 +94,14 @@ func printChecked(s Session, a versions.Checked) {
 		s.Out.Printf("%s: %s is the newest, and none is in use\n", diag.Visible(a.Name), newest)
 	case a.Unlisted:
 		s.Out.Printf("%s: %s is the newest; %s, which is in use%s, is no longer listed\n", diag.Visible(a.Name), newest,
-			render.ShortVersion(a.InUse), held)
+			artifactlines.ShortVersion(a.InUse), held)
 	case !a.Moves():
 		s.Out.Printf("%s: %s is the newest, and in use%s\n", diag.Visible(a.Name), newest, held)
 	case a.Newer == 0:
-		s.Out.Printf("%s: %s is the newest, %s in use%s\n", diag.Visible(a.Name), newest, render.ShortVersion(a.InUse), held)
+		s.Out.Printf("%s: %s is the newest, %s in use%s\n", diag.Visible(a.Name), newest, artifactlines.ShortVersion(a.InUse), held)
 	default:
 		s.Out.Printf("%s: %s is the newest, %s newer than %s, which is in use%s\n", diag.Visible(a.Name), newest,
-			words.Thousands(a.Newer), render.ShortVersion(a.InUse), held)
+			words.Thousands(a.Newer), artifactlines.ShortVersion(a.InUse), held)
 	}
 	for _, v := range a.Between {
 		s.Out.Printf("  %s\n", described(v))
@@ -111,7 +111,7 @@ func printChecked(s Session, a versions.Checked) {
 // described returns a version with its metadata.
 func described(v versions.Version) string {
 	text := diag.Visible(v.Version.String())
-	if about := render.Metadata(v.Metadata); about != "" {
+	if about := artifactlines.Metadata(v.Metadata); about != "" {
 		text += "  " + about
 	}
 	return text

@@ -19,6 +19,7 @@ import (
 	"deployster/internal/cli/flagvalues"
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/render"
+	"deployster/internal/ui/stateview"
 	"deployster/internal/ui/terminal"
 	"deployster/state"
 	"deployster/state/moves"
@@ -97,7 +98,7 @@ func list(c *cli.Context, s Session) error {
 	}
 	running := resolving.StillRunning(c.Context, s.Engine, snapshot)
 	for _, name := range names {
-		mark := render.Unsettled(snapshot.Unsettled[name], running)
+		mark := stateview.Unsettled(snapshot.Unsettled[name], running)
 		if mark != "" {
 			mark = "  (" + mark + ")"
 		}
@@ -147,13 +148,13 @@ func show(c *cli.Context, s Session) error {
 
 // showRemembered prints what the state has of one resource.
 func showRemembered(s Session, snapshot state.Snapshot, name string, running map[string]bool) {
-	mark := render.Unsettled(snapshot.Unsettled[name], running)
+	mark := stateview.Unsettled(snapshot.Unsettled[name], running)
 	entry, recorded := snapshot.Resources[name]
 	if !recorded {
 		s.Out.Printf("%s  (incomplete, never valid)\n  %s\n", diag.Visible(name), mark)
 		return
 	}
-	s.Out.Printf("%s", render.Entry(name, entry, s.Out.Options()))
+	s.Out.Printf("%s", stateview.Entry(name, entry, s.Out.Options()))
 	s.Out.Printf("  config = %s\n", jsondiff.TextWithin(jsondiff.Value{JSON: entry.Config, Sensitive: entry.Sensitive.Config}, 2,
 		render.MaxPage, s.Out.Hide))
 	if mark != "" {

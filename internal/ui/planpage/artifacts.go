@@ -6,8 +6,8 @@ import (
 
 	"deployster/config"
 	"deployster/internal/runtime/artifact"
+	"deployster/internal/ui/artifactlines"
 	"deployster/internal/ui/diagram"
-	"deployster/internal/ui/render"
 	"deployster/plan"
 )
 
@@ -23,12 +23,13 @@ type artifactRow struct {
 func (v *view) artifacts() (list []artifactRow) {
 	for _, name := range slices.Sorted(maps.Keys(v.plan.Artifacts)) {
 		p := v.plan.Artifacts[name]
-		r := artifactRow{Class: "valid", Name: v.text(name), Type: v.clipped(p.Type), Now: v.clipped(render.ShortVersion(p.Recipe.Version)),
-			New: p.Was == nil, About: v.clipped(render.AboutArtifact(p))}
+		r := artifactRow{Class: "valid", Name: v.text(name), Type: v.clipped(p.Type),
+			Now: v.clipped(artifactlines.ShortVersion(p.Recipe.Version)),
+			New: p.Was == nil, About: v.clipped(artifactlines.About(p))}
 		if p.Moves() {
 			r.Class = "update"
 			if !r.New {
-				r.Was = v.clipped(render.ShortVersion(p.Was))
+				r.Was = v.clipped(artifactlines.ShortVersion(p.Was))
 			}
 		}
 		list = append(list, r)
@@ -50,7 +51,7 @@ func drawArtifacts(d *diagram.Diagram, p *plan.Plan) {
 	for _, a := range m.Artifacts() {
 		n := diagram.Node{ID: artifactPrefix + a.Name, Lines: []string{artifactPrefix + a.Name, a.TypeRef}, Note: a.Range.String()}
 		if pin, used := p.Artifacts[a.Name]; used {
-			n.Lines = append(n.Lines, render.ShortVersion(pin.Recipe.Version))
+			n.Lines = append(n.Lines, artifactlines.ShortVersion(pin.Recipe.Version))
 		}
 		d.Nodes = append(d.Nodes, n)
 	}

@@ -17,7 +17,7 @@ import (
 // The limits of a plan with many changes on a terminal.
 const (
 	maxSimilar = 10  // blocks that differ in their values only; more are merged into one
-	maxBlocks  = 100 // blocks that are shown in full
+	MaxBlocks  = 100 // blocks that are shown in full
 	maxLines   = 200 // further blocks that are shown on one line
 	maxNames   = 4   // addresses in the header of a block
 
@@ -60,7 +60,7 @@ func blocksOf(p *plan.Plan, addrs []string, o Options) []*block {
 				sh = &shape{equal: map[[sha256.Size]byte]*block{}, whole: o.Whole}
 				shapes[l.shape], order = sh, append(order, sh)
 			}
-			if sh.add(addr, s, l.detail, o.Whole || kept < maxBlocks+maxLines) {
+			if sh.add(addr, s, l.detail, o.Whole || kept < MaxBlocks+maxLines) {
 				kept++
 			}
 		}

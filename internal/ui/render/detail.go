@@ -9,6 +9,7 @@ import (
 	"deployster/apply/guarding"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
+	"deployster/internal/ui/artifactlines"
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/paint"
 	"deployster/plan"
@@ -44,7 +45,7 @@ func Changes(s *plan.Step, hide func(string) string) (d jsondiff.Diff, notes map
 	switch s.Change() {
 	case plan.Deferred, plan.Publish:
 		if s.Was() != nil {
-			d = foldVersions(s, compareToWas(s.Was(), want, o), hide)
+			d = artifactlines.FoldVersions(s, compareToWas(s.Was(), want, o), hide)
 		} else if s.Expected() == plan.Create || s.Change() == plan.Publish {
 			d = jsondiff.List(want, o)
 		}

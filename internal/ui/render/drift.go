@@ -36,7 +36,7 @@ func Drift(r *drift.Report, o Options) string {
 			if d.Status != words.status || d.Status == drift.None && d.Reason == "" && !o.Verbose {
 				continue
 			}
-			if shown++; shown > maxBlocks && !o.all() {
+			if shown++; shown > MaxBlocks && !o.All() {
 				left++
 				continue
 			}

@@ -195,13 +195,13 @@ func writeNeeds(b *strings.Builder, e *explain.Explanation, o Options) {
 		if n.Step == nil || n.Step.Change() == plan.Valid && !n.Step.MayChange {
 			continue
 		}
-		if shown++; shown > maxExplained && !o.all() {
+		if shown++; shown > maxExplained && !o.All() {
 			continue
 		}
 		_, words := mark(n.Step)
 		fmt.Fprintf(b, "  It waits for %s, which %s.\n", paint.Bold(diag.Visible(n.Address)), words)
 	}
-	if shown > maxExplained && !o.all() {
+	if shown > maxExplained && !o.All() {
 		fmt.Fprintf(b, "  and for %d more\n", shown-maxExplained)
 	}
 }

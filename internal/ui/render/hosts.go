@@ -18,7 +18,7 @@ func (b *block) onThem(o Options) string {
 		return ""
 	}
 	if len(b.hosts) == 1 {
-		return onHost(b.step.Settings.Host)
+		return OnHost(b.step.Settings.Host)
 	}
 	shown := natural.Sorted(maps.Keys(b.hosts))
 	more := ""
@@ -28,8 +28,8 @@ func (b *block) onThem(o Options) string {
 	return "on " + diag.Visible(strings.Join(shown, ", ")) + more
 }
 
-// onHost names a host with its address; "" = this machine.
-func onHost(h *runner.Host) string {
+// OnHost names a host with its address; "" = this machine.
+func OnHost(h *runner.Host) string {
 	if h == nil {
 		return ""
 	}

@@ -11,8 +11,8 @@ type Options struct {
 	Hide    func(string) string // hides secrets in a text; nil = there are none
 }
 
-// all reports whether long lists are shown in full.
-func (o Options) all() bool { return o.Verbose || o.Whole }
+// All reports whether long lists are shown in full.
+func (o Options) All() bool { return o.Verbose || o.Whole }
 
 // names returns how many addresses of a block are shown.
 func (o Options) names() int {

@@ -10,6 +10,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
+	"deployster/internal/ui/artifactlines"
 	"deployster/internal/ui/clusterlines"
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/paint"
@@ -22,7 +23,7 @@ import (
 func Plan(p *plan.Plan, o Options) string {
 	var b strings.Builder
 	changes, ignored := classify(p, o)
-	b.WriteString(Artifacts(p.Artifacts))
+	b.WriteString(artifactlines.Table(p.Artifacts))
 	if words := legend(p); len(changes) > 0 && words != "" {
 		fmt.Fprintf(&b, "%s\n\n", words)
 	}
@@ -32,9 +33,9 @@ func Plan(p *plan.Plan, o Options) string {
 		writeBlocks(&b, blocksOf(p, changes, o), o)
 	}
 	if len(ignored) > 0 {
-		fmt.Fprintf(&b, "Changes of the manifest that ignore_changes ignores: %s.\n\n", joinNames(ignored, o))
+		fmt.Fprintf(&b, "Changes of the manifest that ignore_changes ignores: %s.\n\n", JoinNames(ignored, o))
 	}
-	b.WriteString(exclusive.Text(p.Exclusive, o.all()))
+	b.WriteString(exclusive.Text(p.Exclusive, o.All()))
 	writeOutputs(&b, p, o)
 	b.WriteString(Checks(p.Checks) + p.WithoutRoot())
 	b.WriteString(clusterlines.Of(p, changes))
@@ -79,9 +80,9 @@ func classify(p *plan.Plan, o Options) (changes, ignored []string) {
 	return changes, ignored
 }
 
-// joinNames joins names with commas, at most a few lines of them.
-func joinNames(names []string, o Options) string {
-	if o.all() {
+// JoinNames joins names with commas, at most a few lines of them.
+func JoinNames(names []string, o Options) string {
+	if o.All() {
 		return words.All(names)
 	}
 	return words.List(names, 40)
@@ -109,7 +110,7 @@ func writeBlocks(b *strings.Builder, blocks []*block, o Options) {
 	full, brief := map[int]bool{}, map[int]bool{}
 	for _, i := range order {
 		switch {
-		case o.all() || len(full) < maxBlocks && blocks[i].detail != nil:
+		case o.All() || len(full) < MaxBlocks && blocks[i].detail != nil:
 			full[i] = true
 		case len(brief) < maxLines:
 			brief[i] = true
@@ -189,7 +190,7 @@ func writeOutputs(b *strings.Builder, p *plan.Plan, o Options) {
 		switch {
 		case !out.Changed:
 			continue
-		case shown >= maxBlocks && !o.all():
+		case shown >= MaxBlocks && !o.All():
 			left++
 			continue
 		case shown == 0:

@@ -13,13 +13,11 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/base/jsondoc"
-	"deployster/internal/runtime/runner"
 	"deployster/internal/ui/paint"
 	"deployster/plan"
 	"deployster/plan/change"
 	"deployster/plan/reason"
 	"deployster/protocol"
-	"deployster/state"
 )
 
 var update = flag.Bool("update", false, "write what is rendered into testdata")
@@ -225,38 +223,6 @@ func TestWords_OfMany(t *testing.T) {
 			"will be replaced, the new one first"} {
 			if got := ofMany.Replace(words); one.MatchString(got) {
 				t.Errorf("%q is said of one: %s", got, one.FindString(got))
-			}
-		}
-	}
-}
-
-// On a narrow terminal a recorded resource has its details in the next line, and no word is cut.
-func TestState_NarrowLines(t *testing.T) {
-	got := Entry("application[8]", state.Entry{Type: "lab/limit:1", State: []byte(`{}`)}, Options{Width: 40})
-	if first, _, _ := strings.Cut(got, "\n"); paint.Width(first) > 40 || !strings.Contains(got, "0001-01-01T00:00:00Z)") {
-		t.Errorf("%q", got)
-	}
-}
-
-// What is on a host has that below its address, as in a plan.
-func TestState_Hosts(t *testing.T) {
-	on := state.Entry{Type: "lab/limit:1", State: []byte(`{}`)}
-	on.Settings.Host = &runner.Host{Name: `web["a"]`, Address: "10.0.0.5", User: "deploy"}
-	recorded := state.Snapshot{Resources: map[string]state.Entry{"motd": on, "vm": {Type: "lab/vm:1", State: []byte(`{}`)}}}
-	for name, c := range map[string]struct {
-		o          Options
-		motd, here string
-	}{
-		"in full": {Options{}, `motd  (lab/limit:1, valid at 0001-01-01T00:00:00Z)
-  on web["a"] (deploy@10.0.0.5)
-  state =`, `vm  (lab/vm:1, valid at 0001-01-01T00:00:00Z)
-  state =`},
-		"a line for it": {Options{Compact: true}, `motd  on web["a"] (deploy@10.0.0.5)  lab/limit:1, valid at`, "vm    lab/vm:1, valid at"},
-	} {
-		got := paint.Colors(State(recorded, c.o), false)
-		for _, line := range []string{c.motd, c.here} {
-			if !strings.Contains("\n"+got, "\n"+line) {
-				t.Errorf("%s: no line begins with %s:\n%s", name, line, got)
 			}
 		}
 	}

@@ -148,7 +148,7 @@ func resultTable(p *plan.Plan, r *apply.Report, took map[string]time.Duration, o
 		}
 		rows = append(rows, resultOf(addr, step, res, took[addr]))
 	}
-	if len(rows) > maxResults && !o.all() && !o.Compact {
+	if len(rows) > maxResults && !o.All() && !o.Compact {
 		rows = foldResults(rows)
 	}
 	if len(rows) == 0 {
@@ -166,7 +166,7 @@ func resultTable(p *plan.Plan, r *apply.Report, took map[string]time.Duration, o
 	var b strings.Builder
 	b.WriteByte('\n')
 	left := 0
-	if !o.all() && !o.Compact && len(rows) > maxFoldedLines { // failures are at the end, and stay
+	if !o.All() && !o.Compact && len(rows) > maxFoldedLines { // failures are at the end, and stay
 		left = len(rows) - maxFoldedLines
 		rows = rows[left:]
 	}
@@ -286,11 +286,11 @@ func writeUnfinished(b *strings.Builder, p *plan.Plan, r *apply.Report, o Option
 		}
 		switch res.Status {
 		case apply.Error, apply.Interrupted, apply.Unknown:
-			if failed++; failed <= maxBlocks || o.all() {
+			if failed++; failed <= MaxBlocks || o.All() {
 				writeFailed(b, addr, res)
 			}
 		case apply.NotStarted, apply.Left:
-			if waiting++; waiting <= maxResults || o.all() {
+			if waiting++; waiting <= maxResults || o.All() {
 				reason := ""
 				if res.Reason != "" {
 					reason = ": " + diag.Visible(res.Reason)
@@ -299,10 +299,10 @@ func writeUnfinished(b *strings.Builder, p *plan.Plan, r *apply.Report, o Option
 			}
 		}
 	}
-	if more := waiting - maxResults; more > 0 && !o.all() {
+	if more := waiting - maxResults; more > 0 && !o.All() {
 		fmt.Fprintf(b, "  %s and %s more that were not started or left\n", paint.Dim("."), words.Thousands(more))
 	}
-	if more := failed - maxBlocks; more > 0 && !o.all() {
+	if more := failed - MaxBlocks; more > 0 && !o.All() {
 		fmt.Fprintf(b, "  %s and %s more that failed: -report FILE has all\n", paint.Red("x"), words.Thousands(more))
 	}
 }

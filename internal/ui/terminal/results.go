@@ -6,11 +6,12 @@ import (
 	"deployster/apply"
 	"deployster/config"
 	"deployster/internal/ui/render"
+	"deployster/internal/ui/stateview"
 	"deployster/plan"
 	"deployster/state"
 )
 
-// The methods below print what internal/ui/render renders.
+// The methods below print what internal/ui/render and internal/ui/stateview render.
 
 // Plan prints a plan, for a person who decides about it.
 func (p Printer) Plan(pl *plan.Plan) {
@@ -19,10 +20,15 @@ func (p Printer) Plan(pl *plan.Plan) {
 }
 
 // State prints the state.
-func (p Printer) State(s state.Snapshot) { p.Printf("%s", render.State(s, p.Options())) }
+func (p Printer) State(s state.Snapshot) { p.Printf("%s", stateview.State(s, p.Options())) }
 
 // Outputs prints the outputs.
-func (p Printer) Outputs(s state.Snapshot) { p.Printf("%s", render.Outputs(s, p.Options())) }
+func (p Printer) Outputs(s state.Snapshot) { p.Printf("%s", stateview.Outputs(s, p.Options())) }
+
+// Output prints one output.
+func (p Printer) Output(name string, o state.Output) {
+	p.Printf("%s = %s\n", name, stateview.Output(o, 0, p.Options()))
+}
 
 // Checks prints the results of the check blocks.
 func (p Printer) Checks(list []config.CheckResult) { p.Printf("%s", render.Checks(list)) }

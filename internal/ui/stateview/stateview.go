@@ -1,4 +1,4 @@
-package render
+package stateview
 
 import (
 	"fmt"
@@ -12,12 +12,13 @@ import (
 	"deployster/internal/base/words"
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/paint"
+	"deployster/internal/ui/render"
 	"deployster/state"
 	"deployster/state/moves"
 )
 
 // State returns the content of a state file as text.
-func State(s state.Snapshot, o Options) string {
+func State(s state.Snapshot, o render.Options) string {
 	var b strings.Builder
 	if len(s.Resources) == 0 {
 		b.WriteString("The state has no resources.\n")
@@ -30,14 +31,14 @@ func State(s state.Snapshot, o Options) string {
 	for i, addr := range addrs {
 		entry := s.Resources[addr]
 		if o.Compact {
-			on := onHost(entry.Settings.Host)
+			on := render.OnHost(entry.Settings.Host)
 			if on != "" {
 				on += "  "
 			}
 			fmt.Fprintf(&b, "%s  %s%s\n", paint.Fill(paint.Bold(diag.Visible(addr)), width), on, paint.Dim(about(entry)))
 			continue
 		}
-		if i == 3*maxBlocks && !o.all() {
+		if i == 3*render.MaxBlocks && !o.All() {
 			fmt.Fprintf(&b, "\nand %s more. -compact shows each in a line, -verbose in full, `deployster state show ADDRESS` one.\n",
 				words.Thousands(len(addrs)-i))
 			break
@@ -52,18 +53,18 @@ func State(s state.Snapshot, o Options) string {
 }
 
 // Entry returns the entry of one resource as text.
-func Entry(addr string, entry state.Entry, o Options) string {
+func Entry(addr string, entry state.Entry, o render.Options) string {
 	var b strings.Builder
 	head := fmt.Sprintf("%s  %s", paint.Bold(diag.Visible(addr)), paint.Dim("("+about(entry)+")"))
 	b.WriteString(paint.Wrap(head, o.Width) + "\n")
-	if on := onHost(entry.Settings.Host); on != "" {
+	if on := render.OnHost(entry.Settings.Host); on != "" {
 		fmt.Fprintf(&b, "  %s\n", on)
 	}
 	if _, number := moves.RecordedAt(addr); number > 0 {
 		fmt.Fprintf(&b, "  %s\n", paint.Yellow("another resource has its address; it is still to be destroyed"))
 	}
 	if len(entry.Dependencies) > 0 {
-		fmt.Fprintf(&b, "  depends on %s\n", diag.Visible(joinNames(entry.Dependencies, o)))
+		fmt.Fprintf(&b, "  depends on %s\n", diag.Visible(render.JoinNames(entry.Dependencies, o)))
 	}
 	if entry.Incomplete() {
 		fmt.Fprintf(&b, "  %s\n", paint.Yellow("an apply began to create it and did not finish: a part of it may exist"))
@@ -74,9 +75,10 @@ func Entry(addr string, entry state.Entry, o Options) string {
 	}
 	if f := entry.LastSeen; f != nil {
 		fmt.Fprintf(&b, "  %s %s\n", paint.Yellow("found different at "+f.At.Format(time.RFC3339)+":"),
-			jsondiff.TextWithin(jsondiff.Value{JSON: f.State, Sensitive: f.Sensitive}, 2, MaxPage, o.Hide))
+			jsondiff.TextWithin(jsondiff.Value{JSON: f.State, Sensitive: f.Sensitive}, 2, render.MaxPage, o.Hide))
 	}
-	fmt.Fprintf(&b, "  state = %s\n", jsondiff.TextWithin(jsondiff.Value{JSON: entry.State, Sensitive: entry.Sensitive.State}, 2, MaxPage,
+	fmt.Fprintf(&b, "  state = %s\n", jsondiff.TextWithin(jsondiff.Value{JSON: entry.State, Sensitive: entry.Sensitive.State}, 2,
+		render.MaxPage,
 		o.Hide))
 	return b.String()
 }
@@ -93,7 +95,7 @@ func lastValid(entry state.Entry) string {
 }
 
 // Outputs returns the recorded outputs; "" when there are none.
-func Outputs(s state.Snapshot, o Options) string {
+func Outputs(s state.Snapshot, o render.Options) string {
 	if len(s.Outputs) == 0 {
 		return ""
 	}
@@ -107,10 +109,10 @@ func Outputs(s state.Snapshot, o Options) string {
 }
 
 // Output returns the value of an output; a sensitive one is masked.
-func Output(out state.Output, indent int, o Options) string {
+func Output(out state.Output, indent int, o render.Options) string {
 	v := jsondiff.Value{JSON: out.Value}
 	if out.Sensitive {
 		v.Sensitive = []string{""}
 	}
-	return jsondiff.TextWithin(v, indent, MaxPage, o.Hide)
+	return jsondiff.TextWithin(v, indent, render.MaxPage, o.Hide)
 }

@@ -1,4 +1,4 @@
-package render
+package artifactlines
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 	"deployster/plan/artifacts"
 )
 
-func TestArtifacts_ShowTheChangeOfVersion(t *testing.T) {
+func TestTable_ShowsTheChangeOfVersion(t *testing.T) {
 	t.Parallel()
 	pin := func(change func(*artifacts.Pin), space, now, was string) artifacts.Pin {
 		p := artifacts.Pin{}
@@ -21,7 +21,7 @@ func TestArtifacts_ShowTheChangeOfVersion(t *testing.T) {
 		return p
 	}
 	const commit = "c3d4e5f60718293a4b5c6d7e8f9012345678abcd"
-	got := Artifacts(map[string]artifacts.Pin{
+	got := Table(map[string]artifacts.Pin{
 		"site": pin(func(p *artifacts.Pin) {
 			p.Newer, p.Tree, p.Files, p.Bytes = 3, "sha256:1", 42, 1258291
 			p.Metadata = artifact.Metadata{{Name: "message", Value: "Fix the header\n\n\x1b[31mred"}, {Name: "author", Value: "ann"}}

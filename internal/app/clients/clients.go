@@ -1,4 +1,4 @@
-package draft
+package clients
 
 import (
 	"context"
@@ -9,9 +9,12 @@ import (
 	"deployster/apply/guarding"
 	"deployster/config"
 	front "deployster/internal/app/artifacts"
+	"deployster/internal/app/command"
 	"deployster/internal/app/images"
+	"deployster/internal/app/machine"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/remote/router"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/internal/ui/events"
@@ -23,11 +26,18 @@ import (
 	"deployster/state/moves"
 )
 
-// Images are the images of a manifest or of a saved plan: the digests of their names, and what
-// fetches others.
-type Images struct {
-	Pins     map[string]string
-	Resolver *images.Resolver
+// Basis is what clients are made for: a manifest, a state and images.
+type Basis struct {
+	Manifest *config.Manifest
+	Prior    state.Snapshot
+	Images   images.Set
+}
+
+// Source makes clients for a command.
+type Source struct {
+	Command command.Command
+	Machine *machine.Machine
+	Places  *router.Places
 }
 
 // Clients answer the queries of a plan and an apply.
@@ -60,50 +70,50 @@ type files struct {
 }
 
 // Client returns a client for images, which knows no artifacts.
-func (p Planner) Client(prior state.Snapshot, of Images) *typeclient.Client {
-	return p.Machine.Client(p.Command, p.Places, prior, of.Pins, of.Resolver)
+func (s Source) Client(prior state.Snapshot, of images.Set) *typeclient.Client {
+	return s.Machine.Client(s.Command, s.Places, prior, of.Pins, of.Resolver)
 }
 
 // Clients returns who answers the queries of a plan, and the manifest with the versions of
 // artifacts. chosen reports whether an address is part of the plan; nil = the selection decides.
-func (p Planner) Clients(ctx context.Context, in Inputs, of Images, chosen func(string) bool,
+func (s Source) Clients(ctx context.Context, of Basis, chosen func(string) bool,
 	o *plan.Options) (Clients, *config.Manifest, error) {
-	m, types := in.Manifest, p.Client(in.Prior, of)
-	if !front.Concern(m, in.Prior) {
-		return Clients{Types: types, types: types, places: p.Places}, m, nil
+	m, types := of.Manifest, s.Client(of.Prior, of.Images)
+	if !front.Concern(m, of.Prior) {
+		return Clients{Types: types, types: types, places: s.Places}, m, nil
 	}
 	if chosen == nil {
 		var diags diag.Diagnostics
-		if chosen, diags = subject.Chosen(m, in.Prior, o.Selection); diags.HasErrors() {
+		if chosen, diags = subject.Chosen(m, of.Prior, o.Selection); diags.HasErrors() {
 			return Clients{}, nil, diags
 		}
 	}
-	w, m, err := p.resolve(ctx, in, types, chosen, *o)
+	w, m, err := s.resolve(ctx, of, types, chosen, *o)
 	if err != nil {
-		return Clients{}, nil, p.Command.Work.Secrets.Diagnostics(diag.From("Cannot find the versions of artifacts", err))
+		return Clients{}, nil, s.Command.Work.Secrets.Diagnostics(diag.From("Cannot find the versions of artifacts", err))
 	}
 	o.Artifacts = w.resolver
-	return Clients{w.front, w, types, p.Places}, m, nil
+	return Clients{w.front, w, types, s.Places}, m, nil
 }
 
 // resolve finds the versions of the artifacts that the chosen resources need, and
 // returns the manifest with these versions.
-func (p Planner) resolve(ctx context.Context, in Inputs, types *typeclient.Client, chosen func(string) bool,
+func (s Source) resolve(ctx context.Context, of Basis, types *typeclient.Client, chosen func(string) bool,
 	o plan.Options) (*files, *config.Manifest, error) {
-	m, work := in.Manifest, p.Command.Work
+	m, work := of.Manifest, s.Command.Work
 	lock, err := images.ReadLock(work.Dir)
 	if err != nil {
 		return nil, nil, err
 	}
 	w := &files{}
-	client, store := p.Machine.Artifacts(p.Command, types)
-	ro := artifacts.Options{Client: client, Store: store, Declared: m.Artifacts(), Secrets: m.Secrets(), Recorded: in.Prior.Artifacts,
+	client, store := s.Machine.Artifacts(s.Command, types)
+	ro := artifacts.Options{Client: client, Store: store, Declared: m.Artifacts(), Secrets: m.Secrets(), Recorded: of.Prior.Artifacts,
 		UseRecorded: o.Selection.NoRefresh || o.Selection.RefreshOnly, Checked: func(p artifacts.Pin) { work.Events(events.OfChecked(p)) }}
 	if lock != nil {
 		ro.Lock = lock.Artifacts
 	}
 	w.resolver = artifacts.New(ro)
-	fo := p.front(m, in.Prior, types, client, store)
+	fo := s.front(m, of.Prior, types, client, store)
 	fo.Pins, fo.Again = w.resolver.Pins, o.Selection.Replace
 	w.front = front.New(fo)
 	names, err := front.Wanted(m, chosen, !o.Selection.Partial())
@@ -120,21 +130,21 @@ func (p Planner) resolve(ctx context.Context, in Inputs, types *typeclient.Clien
 	return w, m, diags.Err()
 }
 
-func (p Planner) front(m *config.Manifest, prior state.Snapshot, types *typeclient.Client, client artifact.Client,
+func (s Source) front(m *config.Manifest, prior state.Snapshot, types *typeclient.Client, client artifact.Client,
 	store artifact.Store) front.Options {
-	return front.Options{Types: types, Client: client, Store: store, Manifest: m, Prior: prior, Warn: p.Command.Work.Warn,
-		Withheld: p.Machine.Runtime.Withheld}
+	return front.Options{Types: types, Client: client, Store: store, Manifest: m, Prior: prior, Warn: s.Command.Work.Warn,
+		Withheld: s.Machine.Runtime.Withheld}
 }
 
 // Recorded is Clients with the recorded versions of artifacts.
-func (p Planner) Recorded(ctx context.Context, in Inputs, of Images, o *plan.Options) (Clients, *config.Manifest, error) {
+func (s Source) Recorded(ctx context.Context, of Basis, o *plan.Options) (Clients, *config.Manifest, error) {
 	believing := *o
 	believing.Selection.NoRefresh = true
-	known, addresses := HasEntry(in.Prior), slices.Collect(maps.Keys(in.Prior.Resources))
+	known, addresses := HasEntry(of.Prior), slices.Collect(maps.Keys(of.Prior.Resources))
 	chosen := func(addr string) bool { // true also for a block with recorded instances
 		return known(addr) || slices.ContainsFunc(addresses, func(a string) bool { return moves.Covers(addr, a) })
 	}
-	asked, m, err := p.Clients(ctx, in, of, chosen, &believing)
+	asked, m, err := s.Clients(ctx, of, chosen, &believing)
 	o.Artifacts = believing.Artifacts
 	return asked, m, err
 }
@@ -145,16 +155,16 @@ func HasEntry(prior state.Snapshot) func(string) bool {
 }
 
 // Saved returns the clients of a saved plan, which has pinned all versions.
-func (p Planner) Saved(m *config.Manifest, prior state.Snapshot, saved *plan.Plan) Clients {
-	types := p.Client(prior, Images{saved.Images, images.NewResolver(p.Machine.Runtime, m, nil)})
+func (s Source) Saved(m *config.Manifest, prior state.Snapshot, saved *plan.Plan) Clients {
+	types := s.Client(prior, images.Set{Pins: saved.Images, Resolver: images.NewResolver(s.Machine.Runtime, m, nil)})
 	if len(saved.Artifacts) == 0 && !front.Concern(m, prior) {
-		return Clients{Types: types, types: types, places: p.Places}
+		return Clients{Types: types, types: types, places: s.Places}
 	}
-	client, store := p.Machine.Artifacts(p.Command, types)
-	o := p.front(m, prior, types, client, store)
+	client, store := s.Machine.Artifacts(s.Command, types)
+	o := s.front(m, prior, types, client, store)
 	o.Again, o.Pins = putAgain(saved, prior), func() map[string]artifacts.Pin { return saved.Artifacts }
 	f := front.New(o)
-	return Clients{f, &files{front: f}, types, p.Places}
+	return Clients{f, &files{front: f}, types, s.Places}
 }
 
 // putAgain returns the publishes that -replace selects, without those that a run of this

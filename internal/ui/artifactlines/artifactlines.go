@@ -1,4 +1,4 @@
-package render
+package artifactlines
 
 import (
 	"encoding/json"
@@ -11,7 +11,6 @@ import (
 	"deployster/internal/base/words"
 	"deployster/internal/runtime/artifact"
 	"deployster/internal/ui/jsondiff"
-	"deployster/internal/ui/paint"
 	"deployster/plan"
 	"deployster/plan/artifacts"
 )
@@ -59,8 +58,11 @@ func Metadata(m artifact.Metadata) string {
 	return cut(strings.Join(parts, ", "), maxMetadata)
 }
 
-// foldVersions replaces the rows of each input's version by one row with the old and the new version.
-func foldVersions(s *plan.Step, d jsondiff.Diff, hide func(string) string) jsondiff.Diff {
+// FoldVersions replaces the rows of each input's version by one row with the old and the new version.
+func FoldVersions(s *plan.Step, d jsondiff.Diff, hide func(string) string) jsondiff.Diff {
+	if hide == nil {
+		hide = func(text string) string { return text }
+	}
 	var was, now struct {
 		Inputs map[string]json.RawMessage `json:"inputs"`
 	}
@@ -79,8 +81,9 @@ func foldVersions(s *plan.Step, d jsondiff.Diff, hide func(string) string) jsond
 		}
 		if !folded[name] {
 			folded[name] = true
-			rows = append(rows, jsondiff.Row{Op: jsondiff.Change, Pointer: "/inputs/" + name + "/version", Path: "inputs." + diag.Visible(name),
-				Have: clean(hide, ShortVersion(from)), Want: clean(hide, ShortVersion(to))})
+			rows = append(rows, jsondiff.Row{Op: jsondiff.Change, Pointer: "/inputs/" + name + "/version",
+				Path: "inputs." + diag.Visible(name),
+				Have: hide(ShortVersion(from)), Want: hide(ShortVersion(to))})
 		}
 	}
 	d.Rows = rows
@@ -96,15 +99,15 @@ func versionIn(input json.RawMessage) artifact.Version {
 	return in.Version
 }
 
-// Artifacts returns the versions of a plan's artifacts, a line each; "" if it has none.
-func Artifacts(pins map[string]artifacts.Pin) string {
+// Table returns the versions of a plan's artifacts, a line each; "" if it has none.
+func Table(pins map[string]artifacts.Pin) string {
 	if len(pins) == 0 {
 		return ""
 	}
 	var rows [][3]string
 	for _, name := range slices.Sorted(maps.Keys(pins)) {
 		p := pins[name]
-		rows = append(rows, [3]string{diag.Visible(name), movement(p), AboutArtifact(p)})
+		rows = append(rows, [3]string{diag.Visible(name), movement(p), About(p)})
 	}
 	var width [2]int
 	for _, r := range rows {
@@ -131,8 +134,8 @@ func movement(p artifacts.Pin) string {
 	return ShortVersion(p.Was) + " -> " + now
 }
 
-// AboutArtifact describes an artifact, apart from its version.
-func AboutArtifact(p artifacts.Pin) string {
+// About describes an artifact, apart from its version.
+func About(p artifacts.Pin) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 	if p.Unlisted {
@@ -168,15 +171,4 @@ func AboutArtifact(p artifacts.Pin) string {
 		parts = append(parts, p.Note)
 	}
 	return strings.Join(parts, "; ")
-}
-
-// Lock returns the change of a locked digest; an empty one stands for none.
-func Lock(name, was, now string) string {
-	switch {
-	case now == "":
-		return fmt.Sprintf("%s %s\n", paint.Red("-"), name)
-	case was == "":
-		return fmt.Sprintf("%s %s = %s\n", paint.Green("+"), name, now)
-	}
-	return fmt.Sprintf("%s %s = %s\n    it was %s\n", paint.Yellow("~"), name, now, was)
 }
