@@ -272,6 +272,8 @@ var ranks = map[string]int{
 	"apply/guarding":                         38,
 	"apply/latehost":                         38,
 	"apply/query":                            37,
+	"apply/rollout":                          38,
+	"apply/evaluate":                         38,
 	"apply/report":                           37,
 	"apply/turns":                            36,
 }

@@ -12,7 +12,6 @@ import (
 	"deployster/apply/report"
 	"deployster/apply/turns"
 	"deployster/internal/base/diag"
-	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan"
@@ -185,7 +184,7 @@ func (r *stepRunner) verify(step *plan.Step, out *outcome, in protocol.StateInpu
 		d.Detail += ". All its actions ended with exit code 0, so this is most likely a fault of its image. The previous record is kept."
 		return found, true, false
 	}
-	if missing := jsondoc.Unfulfilled(before.Forecast, answer.State, before.Unknown); !before.MayDiffer && missing != "" {
+	if missing := compare.Unforecast(before, answer); missing != "" {
 		out.fail(report.FailedState, diag.Errorf("The state is not what the image forecast", "%s. This is a fault of its image.", missing))
 		return found, false, false
 	}

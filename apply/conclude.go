@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"slices"
 
 	"deployster/apply/report"
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner"
-	"deployster/plan/observe"
 	"deployster/state"
 )
 
@@ -19,7 +17,9 @@ import (
 func (r *run) conclude(ctx context.Context, report *Report, err error) error {
 	outcomes := r.outcomes()
 	fatal := errors.Join(err, outcomes.Collect(report))
-	report.Problems = append(report.Problems, r.rollout.problems...)
+	if r.rollout != nil {
+		report.Problems = append(report.Problems, r.rollout.Problems...)
+	}
 	outcomes.Sum(report, ctx.Err() != nil, fatal != nil)
 	if report.Whole() && fatal == nil {
 		fatal = r.outputs(report)
@@ -43,36 +43,18 @@ func (r *run) outcomes() *report.Outcomes {
 		all.Shutdown = r.steps.shutdowns
 	}
 	if r.rollout != nil {
-		all.Waves, all.Soaked, all.Cut = r.rollout.waves, r.rollout.failed, r.rollout.cut
+		all.Waves, all.Soaked, all.Cut = r.rollout.Waves, r.rollout.Failed, r.rollout.Cut
 	}
 	return all
 }
 
 // outputs evaluates the outputs with the real states, and records them.
 func (r *run) outputs(report *Report) error {
-	values, diags := r.manifest.Outputs(observe.States(slices.Sorted(maps.Keys(r.plan.Resources)), r.facts.Look, r.prior))
-	for _, v := range values {
-		if len(v.Open) > 0 && !r.plan.Outputs[v.Name].LeftOut {
-			diags = append(diags, stillOpen("A precondition of the output "+v.Name, v.Open))
-		}
-	}
+	outputs, diags := r.steps.evaluated.Outputs()
 	report.Problems = append(report.Problems, diags...)
 	if diags.HasErrors() {
 		report.Settle(false, true)
 		return nil
-	}
-	outputs := make(map[string]state.Output, len(values))
-	for _, v := range values {
-		outputs[v.Name] = state.Output{Value: v.Value, Sensitive: v.Sensitive}
-	}
-	for name, o := range r.plan.Outputs {
-		if !o.LeftOut {
-			continue
-		}
-		delete(outputs, name)
-		if prior, known := r.prior.Outputs[name]; known {
-			outputs[name] = prior
-		}
 	}
 	if maps.EqualFunc(outputs, r.prior.Outputs, func(a, b state.Output) bool {
 		return string(a.Value) == string(b.Value) && a.Sensitive == b.Sensitive
@@ -92,15 +74,7 @@ func (r *run) checks(report *Report) {
 	report.Checks, report.Problems = results, append(report.Problems, diags...)
 }
 
-// checkResults evaluates the check blocks. The state of a resource that was not reached is not known,
-// whatever the plan expected of it.
+// checkResults evaluates the check blocks.
 func (r *run) checkResults() ([]config.CheckResult, diag.Diagnostics) {
-	seen := func(addr string) observe.View {
-		v, step := r.facts.Look(addr), r.plan.Resources[addr]
-		if _, reached := r.facts.Reached(addr); !reached && !step.Settled() {
-			v.State, v.Partial = nil, true
-		}
-		return v
-	}
-	return r.manifest.Checks(observe.States(slices.Sorted(maps.Keys(r.plan.Resources)), seen, r.prior))
+	return r.steps.evaluated.Checks()
 }

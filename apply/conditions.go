@@ -1,11 +1,7 @@
 package apply
 
 import (
-	"slices"
-	"strings"
-
 	"deployster/apply/report"
-	"deployster/internal/base/diag"
 	"deployster/plan"
 	"deployster/protocol"
 )
@@ -17,8 +13,7 @@ func (r *stepRunner) preconditions(step *plan.Step, out *outcome) bool {
 	if !conditional || step.Intent() == protocol.Absent || step.Settled() {
 		return true
 	}
-	open, diags := r.manifest.Preconditions(out.Addr, r.queries.Scope(out.Addr))
-	d := broken("A precondition", open, diags)
+	d := r.evaluated.Precondition(out.Addr)
 	if d != nil {
 		out.Report.NotAttempted = out.Report.Planned
 		out.fail(report.FailedPrecondition, d)
@@ -33,27 +28,8 @@ func (r *stepRunner) postconditions(step *plan.Step, out *outcome) {
 	if !conditional || out.Report.Status == Error || step.Intent() == protocol.Absent {
 		return
 	}
-	open, diags := r.manifest.Postconditions(out.Addr, r.queries.Scope(out.Addr))
-	if d := broken("A postcondition", open, diags); d != nil {
+	if d := r.evaluated.Postcondition(out.Addr); d != nil {
 		out.fail(report.FailedPostcondition, d)
 		d.Detail += "\nWhat exists is recorded as it is. What depends on it was not started."
 	}
-}
-
-// broken returns the error of a condition that fails or cannot be decided; nil = none.
-func broken(what string, open []string, diags diag.Diagnostics) *diag.Diagnostic {
-	switch {
-	case diags.HasErrors():
-		return diags.FirstError()
-	case len(open) > 0:
-		return stillOpen(what, open)
-	}
-	return nil
-}
-
-// stillOpen returns the error of a condition that cannot be decided though all states are known.
-func stillOpen(what string, open []string) *diag.Diagnostic {
-	open = slices.Compact(slices.Sorted(slices.Values(open)))
-	return diag.Errorf(what+" cannot be decided", "It needs %s, which is not in the state that was reached. `deployster show` prints "+
-		"that state.", strings.Join(open, ", "))
 }

@@ -1,12 +1,10 @@
 package apply
 
 import (
-	"fmt"
 	"time"
 
 	"deployster/apply/guarding"
 	"deployster/apply/report"
-	"deployster/internal/base/words"
 	"deployster/plan"
 )
 
@@ -90,16 +88,7 @@ type WaveEnded struct {
 }
 
 // String returns how the wave ended, in one line.
-func (w WaveEnded) String() string {
-	text := fmt.Sprintf("Wave %d (%s): %s", w.Number, words.List(w.Wave.Hosts, 10), w.Wave.Status)
-	if len(w.Wave.FailedGates) > 0 {
-		text += ", failed gates: " + words.List(w.Wave.FailedGates, 10)
-	}
-	if w.Closed {
-		text += "; no further wave is started"
-	}
-	return text
-}
+func (w WaveEnded) String() string { return w.Wave.Line(w.Number, w.Closed) }
 
 func (Checking) applyEvent()      {}
 func (WaveSoaking) applyEvent()   {}

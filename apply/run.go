@@ -9,12 +9,14 @@ import (
 
 	"deployster/apply/compare"
 	"deployster/apply/entries"
+	"deployster/apply/evaluate"
 	"deployster/apply/facts"
 	"deployster/apply/guarding"
 	"deployster/apply/identity"
 	"deployster/apply/latehost"
 	"deployster/apply/query"
 	"deployster/apply/report"
+	"deployster/apply/rollout"
 	"deployster/apply/turns"
 	"deployster/config"
 	"deployster/internal/base/diag"
@@ -98,8 +100,8 @@ type run struct {
 	facts    *facts.Facts
 	stops    *stops
 	groups   *guarding.Groups
-	steps    *stepRunner // nil until moves are made
-	rollout  *rollout    // nil until moves are made
+	steps    *stepRunner      // nil until moves are made
+	rollout  *rollout.Rollout // nil until moves are made and the layers begin
 
 	ended []report.Ended // written only by the goroutine that owns the order
 }
@@ -148,7 +150,6 @@ func (r *run) all(ctx context.Context, report *Report) (err error) {
 	}()
 	err = r.move(report)
 	r.steps = r.stepRunner()
-	r.rollout = &rollout{schedule: r.options.Waves, steps: r.steps, stops: r.stops, checks: r.checkResults}
 	if err == nil && r.shutdownPhase(ctx) {
 		r.layers(ctx)
 	}
@@ -159,7 +160,8 @@ func (r *run) all(ctx context.Context, report *Report) (err error) {
 func (r *run) stepRunner() *stepRunner {
 	queries := query.New(r.work, query.Of{Plan: r.plan, Prior: r.prior, Died: r.died, Manifest: r.manifest, Facts: r.facts, Client: r.exec})
 	return &stepRunner{plan: r.plan, prior: r.prior, died: r.died, manifest: r.manifest, journal: r.journal, exec: r.exec, options: r.options,
-		work: r.work, facts: r.facts, hosts: r.stops.hosts, queries: queries, entries: entries.New(queries), identities: identity.New(queries),
+		work: r.work, facts: r.facts, hosts: r.stops.hosts, queries: queries, entries: entries.New(queries),
+		identities: identity.New(queries), evaluated: evaluate.New(queries),
 		late: latehost.New(r.work, queries, r.options.Reacher), recheck: dependenciesOfWork(r.plan),
 		approvals: &approvals{options: r.options, given: map[*plan.Step]compare.Approved{}},
 		groups:    r.groups, semaphores: turns.NewSemaphores(r.manifest.Semaphores()), batches: turns.NewBatches()}
@@ -223,11 +225,11 @@ func (r *run) layers(ctx context.Context) {
 		}
 	}
 	done := ctx.Done()
-	r.rollout.begin(limits)
+	r.rollout = r.newRollout(limits)
 	for frontier.Open() > 0 {
 		pool.Start(func() bool { return !stopping && ctx.Err() == nil })
 		if limits.Running() == 0 {
-			if !stopping && r.rollout.next(ctx, limits) {
+			if !stopping && r.rollout.Next(ctx, limits) {
 				continue
 			}
 			break
@@ -266,9 +268,9 @@ func (r *run) layers(ctx context.Context) {
 	}
 	r.settleOpen()
 	if stopping {
-		r.rollout.stop(ctx)
+		r.rollout.Stop(ctx)
 	} else {
-		r.rollout.end(ctx, limits, false)
+		r.rollout.End(ctx, false)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"deployster/apply/compare"
 	"deployster/apply/entries"
+	"deployster/apply/evaluate"
 	"deployster/apply/facts"
 	"deployster/apply/fresh"
 	"deployster/apply/guarding"
@@ -41,6 +42,7 @@ type stepRunner struct {
 	queries    *query.Queries
 	entries    *entries.Entries
 	identities *identity.Identities
+	evaluated  evaluate.Evaluator
 	late       *latehost.Hosts
 	hosts      *turns.Hosts
 	approvals  *approvals

@@ -1,9 +1,12 @@
 package report
 
 import (
+	"fmt"
+
 	"deployster/apply/compare"
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
 	"deployster/plan"
 	"deployster/protocol"
 	"deployster/state/moves"
@@ -88,6 +91,18 @@ type Wave struct {
 	Hosts       []string `json:"hosts"` // that were begun in it
 	Status      Status   `json:"status"`
 	FailedGates []string `json:"failed_gates,omitempty"` // checks
+}
+
+// Line returns how the wave with a number ended, in one line; closed reports that no further one is started.
+func (w Wave) Line(number int, closed bool) string {
+	text := fmt.Sprintf("Wave %d (%s): %s", number, words.List(w.Hosts, 10), w.Status)
+	if len(w.FailedGates) > 0 {
+		text += ", failed gates: " + words.List(w.FailedGates, 10)
+	}
+	if closed {
+		text += "; no further wave is started"
+	}
+	return text
 }
 
 // ShutdownReport is one shutdown_first action.
