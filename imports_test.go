@@ -135,7 +135,7 @@ var ranks = map[string]int{
 	"internal/runtime/stores/dir":            15,
 	"internal/runtime/stores/postgres":       15,
 	"internal/runtime/stores/s3":             15,
-	"internal/testkit/office":                0,
+	"internal/testkit/fakeapi":               0,
 	"internal/testkit/person":                0,
 	"internal/testkit/page":                  0,
 	"internal/testkit/cgroups":               0,

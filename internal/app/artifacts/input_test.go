@@ -14,9 +14,9 @@ import (
 	"deployster/internal/runtime/runner/typeclient"
 )
 
-// publishing is a Front over a manifest with a publish whose input is plug.it, which has this
+// publishing is a Client over a manifest with a publish whose input is plug.it, which has this
 // body; other is what else the manifest says.
-func publishing(t *testing.T, dir, it, other string) *Front {
+func publishing(t *testing.T, dir, it, other string) *Client {
 	t.Helper()
 	text := fmt.Sprintf("artifact \"out\" {\n  type = \"acme/v1\"\n}\nplug \"it\" {\n%s\n}\n%s\n"+
 		"publish \"release\" {\n  artifact = artifact.out\n  inputs = { it = plug.it }\n}\n", it, other)

@@ -10,7 +10,7 @@ import (
 
 // lost explains the error about files that are not part of the plan and that their image could not fetch
 // again: which resource uses them, whether their source still has them, and how to do without them.
-func (f *Front) lost(ctx context.Context, addr, key string, order artifact.Order, err error) error {
+func (f *Client) lost(ctx context.Context, addr, key string, order artifact.Order, err error) error {
 	if artifact.ClassOf(err) != artifact.Failed {
 		return err
 	}

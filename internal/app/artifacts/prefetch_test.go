@@ -55,9 +55,9 @@ func (c *crowd) Fetch(ctx context.Context, o artifact.Order) (artifact.Held, err
 	return c.Store.Fetch(ctx, o)
 }
 
-// fetching is a Front, and a plan whose resources each mount an artifact of the second
+// fetching is a Client, and a plan whose resources each mount an artifact of the second
 // protocol, in version 1.
-func fetching(t *testing.T, w *artifacttest.World, n int, over func(artifact.Store) artifact.Store) (*Front, *plan.Plan) {
+func fetching(t *testing.T, w *artifacttest.World, n int, over func(artifact.Store) artifact.Store) (*Client, *plan.Plan) {
 	t.Helper()
 	w.AddImage("line", artifact.Artifacts2)
 	info, err := w.Info(t.Context(), artifact.Target{Reference: "line"})

@@ -42,7 +42,7 @@ func target(t typeclient.Target) artifact.Target {
 }
 
 // describe returns the type of a publish for the engine: one without a schema.
-func (f *Front) describe(ctx context.Context, t typeclient.Target) (protocol.Type, error) {
+func (f *Client) describe(ctx context.Context, t typeclient.Target) (protocol.Type, error) {
 	info, err := f.o.Client.Info(ctx, target(t))
 	if err != nil {
 		return protocol.Type{}, err
@@ -67,7 +67,7 @@ var putAction = protocol.Action{Name: artifact.StepPut, Description: "publish"}
 
 // decide reports whether a publish is valid. Only the state can report it, because a put is an
 // event that leaves no state to query.
-func (f *Front) decide(ctx context.Context, t typeclient.Target, in protocol.StateInput) (protocol.Answer, error) {
+func (f *Client) decide(ctx context.Context, t typeclient.Target, in protocol.StateInput) (protocol.Answer, error) {
 	f.mu.Lock()
 	made, done := f.made[t.Address]
 	f.mu.Unlock()
@@ -121,7 +121,7 @@ func changed(was, now json.RawMessage) string {
 }
 
 // same reports whether two configs mean the same put: a change of a password publishes nothing.
-func (f *Front) same(addr string, was, now json.RawMessage) bool {
+func (f *Client) same(addr string, was, now json.RawMessage) bool {
 	var hidden []string
 	if r := f.publishes[addr]; r != nil {
 		for _, pointer := range f.declared[r.Publish.Artifact].Source.Sensitive {
@@ -133,7 +133,7 @@ func (f *Front) same(addr string, was, now json.RawMessage) bool {
 
 // lastPut finds out what became of a put whose end was not observed: it returns the state
 // that the put led to, or why to put again.
-func (f *Front) lastPut(ctx context.Context, t typeclient.Target, in protocol.StateInput, u actions.Unsettled) (made json.RawMessage,
+func (f *Client) lastPut(ctx context.Context, t typeclient.Target, in protocol.StateInput, u actions.Unsettled) (made json.RawMessage,
 	why string, err error) {
 	last, put := u.Actions[len(u.Actions)-1], u.Put
 	switch {
@@ -162,13 +162,13 @@ func (f *Front) lastPut(ctx context.Context, t typeclient.Target, in protocol.St
 }
 
 // repeatable reports whether a put may be run twice.
-func (f *Front) repeatable(t typeclient.Target, info artifact.Info) bool {
+func (f *Client) repeatable(t typeclient.Target, info artifact.Info) bool {
 	r := f.publishes[t.Address]
 	return info.Protocol == artifact.Artifacts2 || r != nil && r.Publish.Idempotent
 }
 
 // unknown is the error about a put whose end is unknown, with the versions that its image lists as evidence.
-func (f *Front) unknown(ctx context.Context, t typeclient.Target, put *actions.Put, last actions.Attempt, in protocol.StateInput) error {
+func (f *Client) unknown(ctx context.Context, t typeclient.Target, put *actions.Put, last actions.Attempt, in protocol.StateInput) error {
 	evidence := "Its image lists no version."
 	input := artifact.CheckInput{Source: member(put.Config, "source"), Fresh: true}
 	var before Published
@@ -204,7 +204,7 @@ func firstLine(err error) string {
 
 // space returns the space that a publish puts into, as far as it is known: that of its
 // artifact block, or else that of the last put.
-func (f *Front) space(addr string, last json.RawMessage) string {
+func (f *Client) space(addr string, last json.RawMessage) string {
 	var before Published
 	if json.Unmarshal(last, &before) != nil {
 		before.Space = ""
@@ -217,7 +217,7 @@ func (f *Front) space(addr string, last json.RawMessage) string {
 
 // newest returns the state of a publish whose put a person has resolved as done: with the
 // newest version of its space.
-func (f *Front) newest(ctx context.Context, t typeclient.Target, put *actions.Put, last json.RawMessage) (json.RawMessage, error) {
+func (f *Client) newest(ctx context.Context, t typeclient.Target, put *actions.Put, last json.RawMessage) (json.RawMessage, error) {
 	c, err := f.o.Client.Check(ctx, target(t), put.Info, artifact.CheckInput{Source: member(put.Config, "source"), Fresh: true,
 		Space: f.space(t.Address, last)})
 	if err != nil {

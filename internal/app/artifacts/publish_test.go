@@ -24,9 +24,9 @@ import (
 
 const address = "publish.release"
 
-// scene is a Front over a manifest with one publish, and the world that it publishes to.
+// scene is a Client over a manifest with one publish, and the world that it publishes to.
 type scene struct {
-	*Front
+	*Client
 	world *artifacttest.World
 	info  artifact.Info
 	log   []string // what was recorded, and put, in order
@@ -55,7 +55,7 @@ func newScene(t *testing.T, image string, idempotent bool, prior state.Snapshot)
 			l.OnPut = func(string, json.RawMessage) { s.log = append(s.log, "put") }
 		})
 	}
-	s.Front = New(Options{Client: s.world, Store: artifacttest.NewStore(t.TempDir(), s.world), Manifest: m, Prior: prior,
+	s.Client = New(Options{Client: s.world, Store: artifacttest.NewStore(t.TempDir(), s.world), Manifest: m, Prior: prior,
 		Pins: func() map[string]artifacts.Pin { return nil }})
 	s.Record(s)
 	var err error
@@ -342,7 +342,7 @@ func TestPublish_OnRecordThatItWasNotBegun(t *testing.T) {
 	target := typeclient.Target{Address: address, Reference: "acme/v1"}
 	var records []actions.Put
 	s.Record(puts(func(p actions.Put) { records = append(records, p) }))
-	s.Front.o.Client = unstarted{s.world}
+	s.Client.o.Client = unstarted{s.world}
 	for _, failure := range []error{errors.New("no space left on device"), &runner.UnknownError{}} {
 		s.world.Fail(artifact.StepPut, failure)
 		if _, err := s.ActNotify(t.Context(), target, protocol.Type{}, putAction, in, func(runner.Result, error) error { return nil }); err == nil {

@@ -20,7 +20,7 @@ import (
 )
 
 // put runs the put of a publish, once.
-func (f *Front) put(ctx context.Context, t typeclient.Target, in protocol.ActionInput,
+func (f *Client) put(ctx context.Context, t typeclient.Target, in protocol.ActionInput,
 	told func(runner.Result, error) error) (runner.Result, error) {
 	r := f.publishes[t.Address]
 	if r == nil {
@@ -71,7 +71,7 @@ func (f *Front) put(ctx context.Context, t typeclient.Target, in protocol.Action
 }
 
 // sensitive lists the JSON pointers to the values in the config of a publish that are never shown.
-func (f *Front) sensitive(r *config.Resource) (pointers []string) {
+func (f *Client) sensitive(r *config.Resource) (pointers []string) {
 	for _, pointer := range f.declared[r.Publish.Artifact].Source.Sensitive {
 		pointers = append(pointers, "/source"+pointer)
 	}
@@ -79,7 +79,7 @@ func (f *Front) sensitive(r *config.Resource) (pointers []string) {
 }
 
 // fill puts copies of the inputs into the directory of a put.
-func (f *Front) fill(ctx context.Context, r *config.Resource, dir string) error {
+func (f *Client) fill(ctx context.Context, r *config.Resource, dir string) error {
 	for _, in := range r.Publish.Inputs {
 		err := f.allowed(r, in)
 		from := ""
@@ -97,7 +97,7 @@ func (f *Front) fill(ctx context.Context, r *config.Resource, dir string) error 
 }
 
 // allowed returns an error if the lists of a plug do not allow a publish to use it.
-func (f *Front) allowed(r *config.Resource, in config.PublishInput) error {
+func (f *Client) allowed(r *config.Resource, in config.PublishInput) error {
 	if plug := f.plugs[in.Plug]; in.Plug != "" && !plugs.Allowed(plug, r) {
 		d := diag.Errorf("Plug not allowed", "Its input %s is the plug %q, and neither the resource_names nor the resource_types of that "+
 			"match this publish. Add a pattern to the plug if it may have it.", in.Name, in.Plug)
@@ -109,7 +109,7 @@ func (f *Front) allowed(r *config.Resource, in config.PublishInput) error {
 
 // input returns the path of the files of an input. It follows no link that an image could
 // have made, and refuses paths that no container may get.
-func (f *Front) input(ctx context.Context, in config.PublishInput) (string, error) {
+func (f *Client) input(ctx context.Context, in config.PublishInput) (string, error) {
 	name, sub := f.artifactOf(in), ""
 	if name == "" {
 		from, err := plugs.ResolveLinks(f.plugs[in.Plug], f.plugs)
@@ -137,7 +137,7 @@ var settling = []time.Duration{0, 500 * time.Millisecond, time.Second, 2 * time.
 
 // finish returns the state that a put leads to: its answer, in the order and with the
 // metadata that its image lists.
-func (f *Front) finish(ctx context.Context, t typeclient.Target, info artifact.Info, config json.RawMessage, p artifact.Put,
+func (f *Client) finish(ctx context.Context, t typeclient.Target, info artifact.Info, config json.RawMessage, p artifact.Put,
 	last json.RawMessage) (json.RawMessage, error) {
 	out := Published{Created: []placed{}, Deleted: []placed{}}
 	var before Published
@@ -169,7 +169,7 @@ func (f *Front) finish(ctx context.Context, t typeclient.Target, info artifact.I
 // version that was published before. With the first protocol, whose put makes one version,
 // it lists from the created version: many images list no version that they were not requested.
 // If the image lists nothing at all listed does not check again.
-func (f *Front) listed(ctx context.Context, t typeclient.Target, info artifact.Info, config json.RawMessage, created []artifact.Versioned,
+func (f *Client) listed(ctx context.Context, t typeclient.Target, info artifact.Info, config json.RawMessage, created []artifact.Versioned,
 	before Published) (artifact.Versioned, bool) {
 	in := artifact.CheckInput{Source: member(config, "source"), Space: created[0].Space, Fresh: true}
 	switch {

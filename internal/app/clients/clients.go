@@ -8,7 +8,7 @@ import (
 
 	"deployster/apply/guarding"
 	"deployster/config"
-	front "deployster/internal/app/artifacts"
+	appartifacts "deployster/internal/app/artifacts"
 	"deployster/internal/app/command"
 	"deployster/internal/app/images"
 	"deployster/internal/app/machine"
@@ -42,7 +42,7 @@ type Source struct {
 
 // Clients answer the queries of a plan and an apply.
 type Clients struct {
-	front.Types
+	appartifacts.Types
 	files *files             // nil = there are no artifacts
 	types *typeclient.Client // Types without artifacts
 
@@ -66,7 +66,7 @@ func (c Clients) Guard() guarding.Client { return guard{c.places, c.types} }
 // files is what a command needs to work with artifacts.
 type files struct {
 	resolver *artifacts.Resolver // nil: a saved plan has pinned all versions
-	front    *front.Front
+	client   *appartifacts.Client
 }
 
 // Client returns a client for images, which knows no artifacts.
@@ -79,7 +79,7 @@ func (s Source) Client(prior state.Snapshot, of images.Set) *typeclient.Client {
 func (s Source) Clients(ctx context.Context, of Basis, chosen func(string) bool,
 	o *plan.Options) (Clients, *config.Manifest, error) {
 	m, types := of.Manifest, s.Client(of.Prior, of.Images)
-	if !front.Concern(m, of.Prior) {
+	if !appartifacts.Concern(m, of.Prior) {
 		return Clients{Types: types, types: types, places: s.Places}, m, nil
 	}
 	if chosen == nil {
@@ -93,7 +93,7 @@ func (s Source) Clients(ctx context.Context, of Basis, chosen func(string) bool,
 		return Clients{}, nil, s.Command.Work.Secrets.Diagnostics(diag.From("Cannot find the versions of artifacts", err))
 	}
 	o.Artifacts = w.resolver
-	return Clients{w.front, w, types, s.Places}, m, nil
+	return Clients{w.client, w, types, s.Places}, m, nil
 }
 
 // resolve finds the versions of the artifacts that the chosen resources need, and
@@ -113,10 +113,10 @@ func (s Source) resolve(ctx context.Context, of Basis, types *typeclient.Client,
 		ro.Lock = lock.Artifacts
 	}
 	w.resolver = artifacts.New(ro)
-	fo := s.front(m, of.Prior, types, client, store)
+	fo := s.artifactOptions(m, of.Prior, types, client, store)
 	fo.Pins, fo.Again = w.resolver.Pins, o.Selection.Replace
-	w.front = front.New(fo)
-	names, err := front.Wanted(m, chosen, !o.Selection.Partial())
+	w.client = appartifacts.New(fo)
+	names, err := appartifacts.Wanted(m, chosen, !o.Selection.Partial())
 	if err == nil {
 		err = w.resolver.All(ctx, names, o.Parallelism)
 	}
@@ -130,9 +130,9 @@ func (s Source) resolve(ctx context.Context, of Basis, types *typeclient.Client,
 	return w, m, diags.Err()
 }
 
-func (s Source) front(m *config.Manifest, prior state.Snapshot, types *typeclient.Client, client artifact.Client,
-	store artifact.Store) front.Options {
-	return front.Options{Types: types, Client: client, Store: store, Manifest: m, Prior: prior, Warn: s.Command.Work.Warn,
+func (s Source) artifactOptions(m *config.Manifest, prior state.Snapshot, types *typeclient.Client, client artifact.Client,
+	store artifact.Store) appartifacts.Options {
+	return appartifacts.Options{Types: types, Client: client, Store: store, Manifest: m, Prior: prior, Warn: s.Command.Work.Warn,
 		Withheld: s.Machine.Runtime.Withheld}
 }
 
@@ -157,14 +157,14 @@ func HasEntry(prior state.Snapshot) func(string) bool {
 // Saved returns the clients of a saved plan, which has pinned all versions.
 func (s Source) Saved(m *config.Manifest, prior state.Snapshot, saved *plan.Plan) Clients {
 	types := s.Client(prior, images.Set{Pins: saved.Images, Resolver: images.NewResolver(s.Machine.Runtime, m, nil)})
-	if len(saved.Artifacts) == 0 && !front.Concern(m, prior) {
+	if len(saved.Artifacts) == 0 && !appartifacts.Concern(m, prior) {
 		return Clients{Types: types, types: types, places: s.Places}
 	}
 	client, store := s.Machine.Artifacts(s.Command, types)
-	o := s.front(m, prior, types, client, store)
+	o := s.artifactOptions(m, prior, types, client, store)
 	o.Again, o.Pins = putAgain(saved, prior), func() map[string]artifacts.Pin { return saved.Artifacts }
-	f := front.New(o)
-	return Clients{f, &files{front: f}, types, s.Places}
+	f := appartifacts.New(o)
+	return Clients{f, &files{client: f}, types, s.Places}
 }
 
 // putAgain returns the publishes that -replace selects, without those that a run of this
@@ -179,14 +179,14 @@ func (c Clients) Prefetch(ctx context.Context, p *plan.Plan) error {
 	if c.files == nil {
 		return nil
 	}
-	return c.files.front.Prefetch(ctx, p)
+	return c.files.client.Prefetch(ctx, p)
 }
 
 // WatchSpec returns how to run the program of a type that reports changes to a resource.
 func (c Clients) WatchSpec(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (runner.Spec, error) {
 	if c.files != nil {
 		var err error
-		if t, err = c.files.front.Mounted(ctx, t); err != nil {
+		if t, err = c.files.client.Mounted(ctx, t); err != nil {
 			return runner.Spec{}, err
 		}
 	}
@@ -198,7 +198,7 @@ func (c Clients) Begin(j *state.Journal, p *plan.Plan) error {
 	if c.files == nil {
 		return nil
 	}
-	c.files.front.Record(j)
+	c.files.client.Record(j)
 	pins := map[string]state.Pin{}
 	for _, pin := range p.Artifacts {
 		pins[pin.Key] = pin.Pin

@@ -1,7 +1,7 @@
 package machine
 
 import (
-	front "deployster/internal/app/artifacts"
+	appartifacts "deployster/internal/app/artifacts"
 	"deployster/internal/app/command"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/artifact"
@@ -20,7 +20,7 @@ type Files struct {
 func (m *Machine) Artifacts(c command.Command, types *typeclient.Client) (artifact.Client, artifact.Store) {
 	client := artifactimages.New(artifactimages.Options{Types: types, Inspector: m.Runtime})
 	if m.Files.Store == nil {
-		m.Files.Store = front.Telling{Fetched: func(h artifact.Held) { c.Work.Events(events.OfFetched(h)) },
+		m.Files.Store = appartifacts.Telling{Fetched: func(h artifact.Held) { c.Work.Events(events.OfFetched(h)) },
 			Store: store.New(store.Options{Dir: m.Runtime.Artifacts(), Client: client, Command: "deployster", Max: m.options.MaxArtifacts,
 				Hide: c.Work.Secrets.Hide})}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // OpenPins is OpenVersions for a command that changes the pins of artifacts: it locks the lock file first.
-func OpenPins(ctx context.Context, e *app.Engine, in workspace.Inputs, command string) (*versions.Desk, error) {
+func OpenPins(ctx context.Context, e *app.Engine, in workspace.Inputs, command string) (*versions.Service, error) {
 	if err := e.HoldLockFile(ctx, command); err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func TestLockFile_IsChangedByOne(t *testing.T) {
 		t.Cleanup(e.Close)
 		return e
 	}
-	desk, err := OpenPins(t.Context(), first, workspace.Inputs{}, "artifact unpin")
+	service, err := OpenPins(t.Context(), first, workspace.Inputs{}, "artifact unpin")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestLockFile_IsChangedByOne(t *testing.T) {
 		_, _, err := Init(context.Background(), another(time.Minute), workspace.Inputs{}, false, "")
 		ended <- err
 	}()
-	if _, err := desk.Unpin("a"); err != nil {
+	if _, err := service.Unpin("a"); err != nil {
 		t.Error(err)
 	}
 	first.Close()

@@ -10,8 +10,8 @@ import (
 	"deployster/internal/runtime/artifact"
 )
 
-// OpenVersions returns a Desk for the versions of the declared artifacts.
-func OpenVersions(ctx context.Context, e *app.Engine, in workspace.Inputs) (*versions.Desk, error) {
+// OpenVersions returns a Service for the versions of the declared artifacts.
+func OpenVersions(ctx context.Context, e *app.Engine, in workspace.Inputs) (*versions.Service, error) {
 	m, err := e.Workspace.Manifest(ctx, in)
 	if err != nil {
 		return nil, err
@@ -58,11 +58,11 @@ func upgradePins(ctx context.Context, e *app.Engine, in workspace.Inputs, newest
 	if err != nil || lock == nil || len(lock.Artifacts) == 0 {
 		return nil, err
 	}
-	desk, err := OpenVersions(ctx, e, in)
+	service, err := OpenVersions(ctx, e, in)
 	if err != nil {
 		return nil, err
 	}
-	moved, err := desk.Upgrade(ctx, newest, app.DefaultParallelism)
+	moved, err := service.Upgrade(ctx, newest, app.DefaultParallelism)
 	for _, c := range moved {
 		was, now := c.Texts()
 		changes = append(changes, images.LockChange{Name: "artifact." + c.Name, Now: now, Was: was})

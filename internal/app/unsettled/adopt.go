@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"deployster/apply"
-	front "deployster/internal/app/artifacts"
+	appartifacts "deployster/internal/app/artifacts"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
@@ -142,7 +142,7 @@ func (f Finder) answered(s state.Snapshot, addr string, out runner.Outcome) *art
 		return nil
 	}
 	types := typeclient.New(typeclient.Options{Hide: f.Command.Work.Secrets.Hide})
-	return front.ReadPut(artifactimages.New(artifactimages.Options{Types: types}), addr, put, out.Result)
+	return appartifacts.ReadPut(artifactimages.New(artifactimages.Options{Types: types}), addr, put, out.Result)
 }
 
 // saidBy returns the data that an action printed to be recorded; nil = none.

@@ -43,7 +43,7 @@ func (c Checked) Moves() bool { return !c.Newest.Is(c.InUse) }
 
 // Check queries images for newer versions. No names means all artifacts but those that are
 // only the target of publishes. It writes nothing.
-func (d *Desk) Check(ctx context.Context, names []string, parallelism int) (Checks, error) {
+func (d *Service) Check(ctx context.Context, names []string, parallelism int) (Checks, error) {
 	out := Checks{Format: Format, Artifacts: []Checked{}}
 	if len(names) == 0 {
 		names = d.sources()
@@ -74,7 +74,7 @@ func (d *Desk) Check(ctx context.Context, names []string, parallelism int) (Chec
 }
 
 // sources returns the artifacts that are more than the target of a publish.
-func (d *Desk) sources() []string {
+func (d *Service) sources() []string {
 	used, targets := map[string]bool{}, map[string]bool{}
 	for _, p := range d.o.Manifest.Plugs() {
 		used[p.Artifact] = true
@@ -96,7 +96,7 @@ func (d *Desk) sources() []string {
 
 // newest finds the newest version of each artifact, whatever pins it, starting from the
 // one in use. It also returns what the images listed.
-func (d *Desk) newest(ctx context.Context, names []string, parallelism int) (map[string]artifacts.Pin, map[string]artifact.Checked, error) {
+func (d *Service) newest(ctx context.Context, names []string, parallelism int) (map[string]artifacts.Pin, map[string]artifact.Checked, error) {
 	client, err := d.open(ctx, names...)
 	if err != nil {
 		return nil, nil, err

@@ -24,7 +24,7 @@ type Got struct {
 // Get copies the files of a version into a directory, which it creates if it does not
 // exist, and which must be empty if it does. No parts mean the version in use, or the
 // newest one if none is in use.
-func (d *Desk) Get(ctx context.Context, name, dir string, parts artifact.Version) (Got, error) {
+func (d *Service) Get(ctx context.Context, name, dir string, parts artifact.Version) (Got, error) {
 	a, err := d.find(name)
 	if err != nil {
 		return Got{}, err

@@ -31,7 +31,7 @@ const DefaultLimit = 20
 
 // Versions lists the newest versions in a space; "" = that of the block, or of the
 // version in use, or else the default of the image.
-func (d *Desk) Versions(ctx context.Context, name, space string, limit int) (Line, error) {
+func (d *Service) Versions(ctx context.Context, name, space string, limit int) (Line, error) {
 	a, err := d.find(name)
 	if err != nil {
 		return Line{}, err
@@ -67,7 +67,7 @@ func (d *Desk) Versions(ctx context.Context, name, space string, limit int) (Lin
 
 // question returns the input of a check that lists all that an image has: with the second protocol from the
 // start, with the first from the version in use, as it lists only the newest one otherwise.
-func (d *Desk) question(a config.Artifact, info artifact.Info, space string) artifact.CheckInput {
+func (d *Service) question(a config.Artifact, info artifact.Info, space string) artifact.CheckInput {
 	now, _ := d.current(a)
 	in := artifact.CheckInput{Source: a.Source.Value, Space: cmp.Or(space, a.Space, now.Space), Fresh: true}
 	if info.Protocol == artifact.Concourse1 {
@@ -80,7 +80,7 @@ func (d *Desk) question(a config.Artifact, info artifact.Info, space string) art
 }
 
 // at returns an error with the place of the artifact block that it refers to.
-func (d *Desk) at(a config.Artifact, err error) error {
+func (d *Service) at(a config.Artifact, err error) error {
 	list := diag.From("Cannot inspect an artifact", err)
 	for i, one := range list {
 		placed := *one

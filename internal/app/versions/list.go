@@ -34,7 +34,7 @@ type Used struct {
 }
 
 // List returns which versions are in use. It runs nothing.
-func (d *Desk) List() (Listed, error) {
+func (d *Service) List() (Listed, error) {
 	out := Listed{Format: Format, Artifacts: []Used{}}
 	for _, name := range d.Names() {
 		a := d.declared[name]

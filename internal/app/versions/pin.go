@@ -35,7 +35,7 @@ func (c Change) Texts() (was, now string) {
 
 // Pin pins an artifact in the lock file. No parts mean the version in use; else the only
 // listed version that has them.
-func (d *Desk) Pin(ctx context.Context, name string, parts artifact.Version) (Change, error) {
+func (d *Service) Pin(ctx context.Context, name string, parts artifact.Version) (Change, error) {
 	a, err := d.find(name)
 	if err != nil {
 		return Change{}, err
@@ -65,7 +65,7 @@ func (d *Desk) Pin(ctx context.Context, name string, parts artifact.Version) (Ch
 
 // Unpin removes the pin of an artifact from the lock file, also if the artifact is no
 // longer declared.
-func (d *Desk) Unpin(name string) (Change, error) {
+func (d *Service) Unpin(name string) (Change, error) {
 	was, pinned := d.locked(name)
 	if !pinned {
 		a, err := d.find(name)
@@ -85,7 +85,7 @@ func (d *Desk) Unpin(name string) (Change, error) {
 
 // Upgrade removes the pins of artifacts that are no longer declared from the lock file.
 // With newest it also moves all other pins to the newest versions.
-func (d *Desk) Upgrade(ctx context.Context, newest bool, parallelism int) (changes []Change, err error) {
+func (d *Service) Upgrade(ctx context.Context, newest bool, parallelism int) (changes []Change, err error) {
 	pins := d.pins()
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(pins)) {
@@ -117,7 +117,7 @@ func (d *Desk) Upgrade(ctx context.Context, newest bool, parallelism int) (chang
 }
 
 // pins returns a copy of the pins of the lock file.
-func (d *Desk) pins() map[string]config.Pin {
+func (d *Service) pins() map[string]config.Pin {
 	out := map[string]config.Pin{}
 	if d.o.Lock != nil {
 		maps.Copy(out, d.o.Lock.Artifacts)

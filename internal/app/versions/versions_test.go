@@ -15,9 +15,9 @@ import (
 	"deployster/state"
 )
 
-// scene is a Desk over a manifest, and a world of versions.
+// scene is a Service over a manifest, and a world of versions.
 type scene struct {
-	*Desk
+	*Service
 	world *artifacttest.World
 	dir   string
 }
@@ -75,7 +75,7 @@ func newScene(t *testing.T, text, lock string, prior state.Snapshot) scene {
 			l.Spaces[""] = append(l.Spaces[""], artifact.Versioned{Version: artifact.Version{"ref": ref}})
 		}
 	})
-	return scene{world: w, dir: dir, Desk: New(Options{Dir: dir, Manifest: m, Prior: prior, Lock: locked, Store: artifacttest.NewStore(t.TempDir(), w),
+	return scene{world: w, dir: dir, Service: New(Options{Dir: dir, Manifest: m, Prior: prior, Lock: locked, Store: artifacttest.NewStore(t.TempDir(), w),
 		Open: func(context.Context, func(string) bool) (artifact.Client, error) { return w, nil }})}
 }
 

@@ -31,7 +31,7 @@ func ParsePairs(pairs []string) (artifact.Version, error) {
 
 // which finds the version that a person means: the only listed one that has the given
 // parts, or without parts the one in use.
-func (d *Desk) which(ctx context.Context, client artifact.Client, a config.Artifact, info artifact.Info,
+func (d *Service) which(ctx context.Context, client artifact.Client, a config.Artifact, info artifact.Info,
 	parts artifact.Version) (artifact.Versioned, error) {
 	now, _ := d.current(a)
 	v1 := info.Protocol == artifact.Concourse1
@@ -67,7 +67,7 @@ func (d *Desk) which(ctx context.Context, client artifact.Client, a config.Artif
 
 // matching lists all versions, and returns those of the selected space that have the
 // given parts: at most enough of them to see that there is more than one.
-func (d *Desk) matching(ctx context.Context, client artifact.Client, a config.Artifact, info artifact.Info, in artifact.CheckInput,
+func (d *Service) matching(ctx context.Context, client artifact.Client, a config.Artifact, info artifact.Info, in artifact.CheckInput,
 	parts artifact.Version) ([]artifact.Versioned, artifact.Checked, error) {
 	const enough = 5
 	fits := map[string][]artifact.Versioned{}

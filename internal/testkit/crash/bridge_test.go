@@ -26,17 +26,17 @@ import (
 	"deployster/internal/runtime/runner/runnertest"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/internal/runtime/runner/worker"
-	"deployster/internal/testkit/office"
+	"deployster/internal/testkit/fakeapi"
 	"deployster/plan"
 	"deployster/state"
 	"deployster/state/actions"
 )
 
-// workshop applies things of an office by the bridge, whose processes are killed. It is
+// workshop applies things of a fake API by the bridge, whose processes are killed. It is
 // the engine with its state on disk and its workers; only the containers are missing.
 type workshop struct {
 	t      *testing.T
-	office *office.Office
+	api    *fakeapi.Service
 	random *rand.Rand
 	dir    string
 	bridge string
@@ -53,7 +53,7 @@ type workshop struct {
 
 func newWorkshop(t *testing.T, seed uint64) *workshop {
 	dir := t.TempDir()
-	w := &workshop{t: t, office: office.New(t, seed, 6*time.Millisecond), random: rand.New(rand.NewPCG(seed, 2)), dir: dir,
+	w := &workshop{t: t, api: fakeapi.New(t, seed, 6*time.Millisecond), random: rand.New(rand.NewPCG(seed, 2)), dir: dir,
 		bridge: filepath.Join(dir, "bridge"), fake: runnertest.NewFake(), adopt: map[string]string{}, gone: map[string]bool{},
 		processes: map[int]*exec.Cmd{}}
 	for out, what := range map[string]string{w.bridge: ".", w.provider(): "./internal/testprovider/terraform-provider-test"} {
@@ -156,7 +156,7 @@ func (w *workshop) manifest(declared map[string]string) *config.Manifest {
 			after = fmt.Sprintf("  depends_on = [resource.%s]\n", names[i-1])
 		}
 		fmt.Fprintf(&b, "resource %q {\n  type = \"tf/test:1#test_object\"\n  config = { label = %q, value = %q, provider = { world = %q }%s }\n%s}\n",
-			label, label, declared[label], w.office.URL, adopt, after)
+			label, label, declared[label], w.api.URL, adopt, after)
 	}
 	src := config.Sources{Workspace: w.dir, Dir: w.dir, Manifests: []config.File{{Path: "main.hcl", Bytes: []byte(b.String())}}}
 	m, diags := config.Load(src, nil, config.Builtins{Version: "0.1.0", Workspace: w.dir})
@@ -213,9 +213,9 @@ func (w *workshop) killedApply(declared map[string]string) (said string) {
 		after = time.Duration(w.random.Int64N(int64(150 * time.Millisecond)))
 	}
 	ended, killed := make(chan struct{}), make(chan bool, 1)
-	until := w.office.Asked() + asks
+	until := w.api.Asked() + asks
 	go func() {
-		for !anytime && w.office.Asked() < until {
+		for !anytime && w.api.Asked() < until {
 			select {
 			case <-ended:
 				killed <- false
@@ -246,11 +246,11 @@ func (w *workshop) killedApply(declared map[string]string) (said string) {
 	return fmt.Sprint(report.Problems)
 }
 
-// account holds what the office has to what is remembered and what is not settled, and
+// account holds what the fake API has to what is remembered and what is not settled, and
 // gives what is not settled.
 func (w *workshop) account() (open []string, faults []string) {
 	w.t.Helper()
-	w.office.Quiet(w.t)
+	w.api.Quiet(w.t)
 	s, _, err := state.Load(state.File(filepath.Join(w.dir, "state.json")), nil)
 	if err != nil {
 		w.t.Fatal(err)
@@ -267,7 +267,7 @@ func (w *workshop) account() (open []string, faults []string) {
 			unsettled[addr] = names
 		}
 	}
-	there, seen := w.office.Things(), map[string]int{}
+	there, seen := w.api.Things(), map[string]int{}
 	for id, is := range there {
 		label, _, _ := strings.Cut(is, "=")
 		switch _, known := remembered[id]; {
@@ -313,7 +313,7 @@ func (w *workshop) resolve(open []string) {
 	var gone []string
 	for _, label := range open {
 		w.count.unsettled++
-		if ids := w.office.By(label); len(ids) > 0 {
+		if ids := w.api.By(label); len(ids) > 0 {
 			w.count.happened++
 			w.adopt[label] = ids[0]
 		} else {
@@ -393,17 +393,17 @@ func TestBridge_KilledAnywhere(t *testing.T) {
 		}
 		if w.resolve(open); w.count.kills >= next {
 			next += 500
-			t.Logf("%+v, %d things were made", w.count, w.office.Made())
+			t.Logf("%+v, %d things were made", w.count, w.api.Made())
 		}
 	}
 	if _, err := w.apply(declared); err != nil {
 		t.Error(err)
 	}
-	if faults := w.office.Wrong(declared); len(faults) > 0 {
+	if faults := w.api.Wrong(declared); len(faults) > 0 {
 		t.Error(faults)
 	}
 	t.Logf("%d kills and %d applies without one; %d creations were not settled, %d of them had happened; %d things were made",
-		w.count.kills, w.count.idle, w.count.unsettled, w.count.happened, w.office.Made())
+		w.count.kills, w.count.idle, w.count.unsettled, w.count.happened, w.api.Made())
 	if most >= 200 && (w.count.happened == 0 || w.count.unsettled == w.count.happened || w.count.applied < w.count.kills/2) {
 		t.Error("it was killed where nothing happens")
 	}

@@ -17,7 +17,7 @@ import (
 
 	"deployster/apply"
 	"deployster/config"
-	front "deployster/internal/app/artifacts"
+	appartifacts "deployster/internal/app/artifacts"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/artifact"
 	"deployster/internal/runtime/artifact/artifacttest"
@@ -124,8 +124,8 @@ func publishing(dir, manifest, log string) error {
 	defer func() { _ = files.Close() }()
 	types := typeclient.New(typeclient.Options{Runner: runnertest.NewFake(), Version: "0.1.0", Workspace: dir, Backoff: []time.Duration{}})
 	resolver := artifacts.New(artifacts.Options{Client: client, Store: files, Declared: m.Artifacts(), Recorded: prior.Artifacts})
-	f := front.New(front.Options{Types: types, Client: client, Store: files, Manifest: m, Prior: prior, Pins: resolver.Pins})
-	names, err := front.Wanted(m, func(string) bool { return true }, true)
+	f := appartifacts.New(appartifacts.Options{Types: types, Client: client, Store: files, Manifest: m, Prior: prior, Pins: resolver.Pins})
+	names, err := appartifacts.Wanted(m, func(string) bool { return true }, true)
 	if err = errors.Join(err, resolver.All(ctx, names, 1)); err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"deployster/internal/base/proc"
-	"deployster/internal/testkit/office"
+	"deployster/internal/testkit/fakeapi"
 )
 
 // tally counts what was killed and what came of it.
@@ -28,18 +28,18 @@ type tally struct {
 	kills, workers, unsettled, adopted int
 }
 
-// terraformProject applies things of the test provider, which are in an office.
+// terraformProject applies things of the test provider, which are in a fake API.
 type terraformProject struct {
 	*project
-	office *office.Office
-	mark   string // in the environment of the processes of the provider
-	adopt  map[string]string
-	count  tally
+	api   *fakeapi.Service
+	mark  string // in the environment of the processes of the provider
+	adopt map[string]string
+	count tally
 }
 
 func newTerraformProject(t *testing.T, seed uint64) *terraformProject {
 	p := &terraformProject{project: newProject(t), adopt: map[string]string{},
-		office: office.New(t, seed, 40*time.Millisecond)}
+		api: fakeapi.New(t, seed, 40*time.Millisecond)}
 	p.mark = "TEST_MARK=" + filepath.Base(p.data)
 	root, err := os.Getwd()
 	if err != nil {
@@ -71,7 +71,7 @@ func (p *terraformProject) write(declared map[string]string) {
 			after = fmt.Sprintf("  depends_on = [resource.%s]\n", names[i-1])
 		}
 		fmt.Fprintf(&b, "resource %q {\n  type = \"${type.test}#test_object\"\n  config = { label = %q, value = %q, provider = { world = %q }%s }\n%s}\n",
-			label, label, declared[label], p.office.URL, adopt, after)
+			label, label, declared[label], p.api.URL, adopt, after)
 	}
 	if err := os.WriteFile(filepath.Join(p.work, "main.hcl"), []byte(b.String()), 0o600); err != nil {
 		p.t.Fatal(err)
@@ -127,14 +127,14 @@ func (p *terraformProject) killedApply(random *rand.Rand, within time.Duration) 
 	return worker, out.String()
 }
 
-// moment waits for one: some time after the start, or after the office was asked for
+// moment waits for one: some time after the start, or after the fake API was asked for
 // something, or the end.
 func (p *terraformProject) moment(random *rand.Rand, within time.Duration, ended <-chan struct{}) {
 	after := time.Duration(random.Int64N(int64(80 * time.Millisecond)))
 	if random.IntN(4) == 0 {
 		after = time.Duration(random.Int64N(int64(within)))
 	} else {
-		for until := p.office.Asked() + 1 + random.IntN(4); p.office.Asked() < until; {
+		for until := p.api.Asked() + 1 + random.IntN(4); p.api.Asked() < until; {
 			select {
 			case <-ended:
 				return
@@ -152,7 +152,7 @@ func (p *terraformProject) moment(random *rand.Rand, within time.Duration, ended
 var unsettledOf = regexp.MustCompile(`in resource "([a-z]+)"`)
 
 // converge applies until all is as declared; what is not settled is looked for in the
-// office by a person, and adopted, or said not to be there.
+// fake API by a person, and adopted, or said not to be there.
 func (p *terraformProject) converge(declared map[string]string, worker bool, first string) error {
 	said := first
 	for range 60 {
@@ -185,7 +185,7 @@ func (p *terraformProject) converge(declared map[string]string, worker bool, fir
 // resolve is what a person does about a thing that may be there.
 func (p *terraformProject) resolve(label string) error {
 	p.count.unsettled++
-	ids := p.office.By(label)
+	ids := p.api.By(label)
 	switch len(ids) {
 	case 0:
 		if text, err := p.command("resolve", "-as=failed", label).CombinedOutput(); err != nil {
@@ -201,7 +201,7 @@ func (p *terraformProject) resolve(label string) error {
 }
 
 // Killed at any moment, the command, the bridge and the provider together or apart: what the
-// office has is what is remembered or not settled, and nothing is made twice. Somebody
+// fake API has is what is remembered or not settled, and nothing is made twice. Somebody
 // is asked only where a worker has died. DEPLOYSTER_TERRAFORM_KILLS says how often.
 func TestTerraform_KilledAnywhere(t *testing.T) {
 	kills := 4
@@ -232,7 +232,7 @@ func TestTerraform_KilledAnywhere(t *testing.T) {
 		if err := p.converge(declared, worker, said); err != nil {
 			t.Fatalf("kill %d: %v\nbefore: %s", i+1, err, said)
 		}
-		if faults := p.office.Wrong(declared); len(faults) > 0 {
+		if faults := p.api.Wrong(declared); len(faults) > 0 {
 			t.Fatalf("kill %d: %v\nbefore: %s", i+1, faults, said)
 		}
 	}
@@ -240,5 +240,5 @@ func TestTerraform_KilledAnywhere(t *testing.T) {
 		t.Errorf("it was killed where nothing happens: %+v", p.count)
 	}
 	t.Logf("%d kills, %d of them of the worker; %d creations were not settled, %d of them had happened; %d things were made",
-		p.count.kills, p.count.workers, p.count.unsettled, p.count.adopted, p.office.Made())
+		p.count.kills, p.count.workers, p.count.unsettled, p.count.adopted, p.api.Made())
 }

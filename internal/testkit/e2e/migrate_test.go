@@ -60,7 +60,7 @@ func (p *terraformProject) terraformDir(config string) func(want int, args ...st
 	return func(want int, args ...string) string {
 		p.t.Helper()
 		cmd := exec.Command(program, append(args, "-no-color")...)
-		cmd.Dir, cmd.Env = p.work, append(os.Environ(), "TF_CLI_CONFIG_FILE="+rc, "TF_DISABLE_PLUGIN_TLS=1", "TF_VAR_world="+p.office.URL, "TF_DATA_DIR=",
+		cmd.Dir, cmd.Env = p.work, append(os.Environ(), "TF_CLI_CONFIG_FILE="+rc, "TF_DISABLE_PLUGIN_TLS=1", "TF_VAR_world="+p.api.URL, "TF_DATA_DIR=",
 			"TMPDIR="+temporary) // of providers, which terraform kills
 		text, err := cmd.CombinedOutput()
 		if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != want {
@@ -92,7 +92,7 @@ func TestMigrate_Terraform(t *testing.T) {
 	terraform(0, "apply", "-auto-approve")
 	p.edit("main.tf", `a = "x"`, `a = "is ignored"`)
 	terraform(0, "plan", "-detailed-exitcode")
-	made := p.office.Things()
+	made := p.api.Things()
 	if len(made) != 12 {
 		t.Fatalf("terraform has made %v", made)
 	}
@@ -107,7 +107,7 @@ func TestMigrate_Terraform(t *testing.T) {
 			t.Errorf("it does not say %q: %s", want, said)
 		}
 	}
-	p.environ = append(p.environ, "DEPLOYSTER_VAR_world="+p.office.URL)
+	p.environ = append(p.environ, "DEPLOYSTER_VAR_world="+p.api.URL)
 	if said = p.exits(0, "plan", "-detailed-exitcode"); !strings.Contains(said, "No changes. All 16 resources match the configuration.") {
 		t.Errorf("the plan: %s", said)
 	}
@@ -116,7 +116,7 @@ func TestMigrate_Terraform(t *testing.T) {
 	}
 	p.exits(0, "apply", "-auto-approve")
 	p.exits(0, "plan", "-detailed-exitcode")
-	if now := p.office.Things(); !maps.Equal(now, made) {
+	if now := p.api.Things(); !maps.Equal(now, made) {
 		t.Errorf("there was %v, and is %v", made, now)
 	}
 	if after, err := os.ReadFile(filepath.Join(p.work, "terraform.tfstate")); err != nil || string(after) != string(before) {
@@ -132,12 +132,12 @@ func TestMigrate_Terraform(t *testing.T) {
 		t.Errorf("the file that the provider of files writes is %q, %v", text, err)
 	}
 	p.exits(0, "plan", "-detailed-exitcode")
-	now := p.office.Things()
+	now := p.api.Things()
 	if !slices.Equal(slices.Sorted(maps.Keys(now)), slices.Sorted(maps.Keys(made))) || maps.Equal(now, made) {
 		t.Errorf("changed in place, there was %v, and is %v", made, now)
 	}
 	p.exits(0, "destroy", "-auto-approve")
-	if left := p.office.Things(); len(left) != 0 {
+	if left := p.api.Things(); len(left) != 0 {
 		t.Errorf("not destroyed: %v", left)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"deployster/apply"
 	"deployster/apply/fresh"
 	"deployster/config"
-	front "deployster/internal/app/artifacts"
+	appartifacts "deployster/internal/app/artifacts"
 	"deployster/internal/runtime/artifact"
 	filestore "deployster/internal/runtime/artifact/store"
 	"deployster/internal/runtime/runner/typeclient"
@@ -93,8 +93,8 @@ func (h *history) open() (*session, error) {
 
 func (s *session) close() error { return errors.Join(s.files.Close(), s.store.Close()) }
 
-func (s *session) front(m *config.Manifest, pins func() map[string]artifacts.Pin) *front.Front {
-	return front.New(front.Options{Types: s.types, Client: s.h.world, Store: s.files, Manifest: m, Prior: s.prior, Pins: pins})
+func (s *session) client(m *config.Manifest, pins func() map[string]artifacts.Pin) *appartifacts.Client {
+	return appartifacts.New(appartifacts.Options{Types: s.types, Client: s.h.world, Store: s.files, Manifest: m, Prior: s.prior, Pins: pins})
 }
 
 func (h *history) load(src config.Sources) (*config.Manifest, error) {
@@ -110,7 +110,7 @@ func (s *session) plan(recorded bool) ([]byte, error) {
 		return nil, err
 	}
 	r := artifacts.New(artifacts.Options{Client: s.h.world, Store: s.files, Declared: m.Artifacts(), Recorded: s.prior.Artifacts, UseRecorded: recorded})
-	names, err := front.Wanted(m, func(string) bool { return true }, true)
+	names, err := appartifacts.Wanted(m, func(string) bool { return true }, true)
 	if err = errors.Join(err, r.All(ctx, names, 2)); err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (s *session) plan(recorded bool) ([]byte, error) {
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	p, diags := plan.Build(ctx, m, s.prior, s.front(m, r.Pins), plan.Options{Version: "0.1.0", Workspace: s.h.dir, Parallelism: 2, Now: time.Now(),
+	p, diags := plan.Build(ctx, m, s.prior, s.client(m, r.Pins), plan.Options{Version: "0.1.0", Workspace: s.h.dir, Parallelism: 2, Now: time.Now(),
 		Artifacts: r})
 	if diags.HasErrors() {
 		return nil, diags
@@ -141,7 +141,7 @@ func (s *session) apply(file []byte) (p *plan.Plan, report *apply.Report, refusa
 	if refusal := fresh.Check(p, s.prior); refusal != nil {
 		return p, nil, refusal, nil
 	}
-	f := s.front(m, func() map[string]artifacts.Pin { return p.Artifacts })
+	f := s.client(m, func() map[string]artifacts.Pin { return p.Artifacts })
 	if refusal := f.Prefetch(ctx, p); refusal != nil {
 		return p, nil, refusal, nil
 	}
@@ -528,7 +528,7 @@ func (h *history) settled(p *plan.Plan) error {
 		return err
 	}
 	r := artifacts.New(artifacts.Options{Client: h.world, Store: s.files, Declared: m.Artifacts(), Recorded: s.prior.Artifacts, UseRecorded: true})
-	again, diags := plan.Build(context.Background(), m, s.prior, s.front(m, r.Pins), plan.Options{Version: "0.1.0", Workspace: h.dir,
+	again, diags := plan.Build(context.Background(), m, s.prior, s.client(m, r.Pins), plan.Options{Version: "0.1.0", Workspace: h.dir,
 		Parallelism: 2, Now: time.Now(), Artifacts: r})
 	if diags.HasErrors() {
 		return diags

@@ -37,7 +37,7 @@ type Journal interface {
 	Put(addr string, p actions.Put) error
 }
 
-// Options are what a Front works with.
+// Options are what a Client works with.
 type Options struct {
 	Types    Types
 	Client   artifact.Client
@@ -50,9 +50,9 @@ type Options struct {
 	Withheld func(path string) string // why images must not get a path of this host; "" = they may; nil = all paths are allowed
 }
 
-// Front is Types for a manifest with artifacts and publishes. It is safe for concurrent
+// Client is Types for a manifest with artifacts and publishes. It is safe for concurrent
 // use.
-type Front struct {
+type Client struct {
 	Types
 	o         Options
 	declared  map[string]config.Artifact
@@ -64,9 +64,9 @@ type Front struct {
 	made    map[string]json.RawMessage // address -> the state that a put of this process led to
 }
 
-// New returns a Front.
-func New(o Options) *Front {
-	f := &Front{Types: o.Types, o: o, declared: map[string]config.Artifact{}, publishes: map[string]*config.Resource{},
+// New returns a Client.
+func New(o Options) *Client {
+	f := &Client{Types: o.Types, o: o, declared: map[string]config.Artifact{}, publishes: map[string]*config.Resource{},
 		plugs: map[string]config.Plug{}, made: map[string]json.RawMessage{}}
 	for _, a := range o.Manifest.Artifacts() {
 		f.declared[a.Name] = a
@@ -83,7 +83,7 @@ func New(o Options) *Front {
 }
 
 // Record sets the journal that records puts from now on.
-func (f *Front) Record(j Journal) {
+func (f *Client) Record(j Journal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.journal = j
@@ -92,7 +92,7 @@ func (f *Front) Record(j Journal) {
 func isPublish(t typeclient.Target) bool { return strings.HasPrefix(t.Address, config.PublishPrefix) }
 
 // Init returns the init answer of an image. For a publish it checks that the image can put.
-func (f *Front) Init(ctx context.Context, t typeclient.Target) (protocol.Type, error) {
+func (f *Client) Init(ctx context.Context, t typeclient.Target) (protocol.Type, error) {
 	if isPublish(t) {
 		return f.describe(ctx, t)
 	}
@@ -100,7 +100,7 @@ func (f *Front) Init(ctx context.Context, t typeclient.Target) (protocol.Type, e
 }
 
 // State queries a state, with the files of artifacts mounted.
-func (f *Front) State(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error) {
+func (f *Client) State(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error) {
 	if isPublish(t) {
 		return f.decide(ctx, t, in)
 	}
@@ -112,7 +112,7 @@ func (f *Front) State(ctx context.Context, t typeclient.Target, ty protocol.Type
 }
 
 // ActNotify runs an action, with the files of artifacts mounted.
-func (f *Front) ActNotify(ctx context.Context, t typeclient.Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput,
+func (f *Client) ActNotify(ctx context.Context, t typeclient.Target, ty protocol.Type, a protocol.Action, in protocol.ActionInput,
 	told func(runner.Result, error) error) (runner.Result, error) {
 	if isPublish(t) {
 		return f.put(ctx, t, in, told)
@@ -125,7 +125,7 @@ func (f *Front) ActNotify(ctx context.Context, t typeclient.Target, ty protocol.
 }
 
 // Mounted returns a target whose mounts of artifacts have the paths of their files here.
-func (f *Front) Mounted(ctx context.Context, t typeclient.Target) (typeclient.Target, error) {
+func (f *Client) Mounted(ctx context.Context, t typeclient.Target) (typeclient.Target, error) {
 	for i, m := range t.Mounts {
 		key, sub, ok := artifact.ParseMount(m.Source)
 		if !ok {
@@ -151,7 +151,7 @@ func (f *Front) Mounted(ctx context.Context, t typeclient.Target) (typeclient.Ta
 
 // files fetches the files of an order if they are not here, and returns them, and the
 // path of sub in them.
-func (f *Front) files(ctx context.Context, order artifact.Order, sub string) (artifact.Held, string, error) {
+func (f *Client) files(ctx context.Context, order artifact.Order, sub string) (artifact.Held, string, error) {
 	held, err := f.o.Store.Fetch(ctx, order)
 	if err != nil {
 		return held, "", err
@@ -166,7 +166,7 @@ func (f *Front) files(ctx context.Context, order artifact.Order, sub string) (ar
 }
 
 // plugOf names the plug that shows a path of an artifact.
-func (f *Front) plugOf(name, sub string) string {
+func (f *Client) plugOf(name, sub string) string {
 	for _, p := range f.o.Manifest.Plugs() {
 		if p.Artifact == name && p.Path == sub {
 			return "plug." + p.Name
@@ -176,7 +176,7 @@ func (f *Front) plugOf(name, sub string) string {
 }
 
 // order returns the order that fetches the files of a key.
-func (f *Front) order(_ context.Context, key string) (artifact.Order, error) {
+func (f *Client) order(_ context.Context, key string) (artifact.Order, error) {
 	for _, p := range f.o.Pins() {
 		if p.Key == key {
 			if a, ok := f.declared[p.Name]; ok {
@@ -196,7 +196,7 @@ func (f *Front) order(_ context.Context, key string) (artifact.Order, error) {
 const prefetches = 4
 
 // Prefetch fetches the files that the steps of a plan need, if these may act.
-func (f *Front) Prefetch(ctx context.Context, p *plan.Plan) error {
+func (f *Client) Prefetch(ctx context.Context, p *plan.Plan) error {
 	keys := map[string]string{} // key -> the address that needs it
 	for addr, step := range p.Resources {
 		if step.Change() == plan.Forget || step.Change() == plan.Valid && !step.MayChange {
@@ -227,7 +227,7 @@ func (f *Front) Prefetch(ctx context.Context, p *plan.Plan) error {
 }
 
 // fetch fetches the files of one key. who is the address of the resource that needs them.
-func (f *Front) fetch(ctx context.Context, p *plan.Plan, key, who string) error {
+func (f *Client) fetch(ctx context.Context, p *plan.Plan, key, who string) error {
 	order, err := f.order(ctx, key)
 	if err != nil {
 		return err
@@ -258,7 +258,7 @@ func (f *Front) fetch(ctx context.Context, p *plan.Plan, key, who string) error 
 
 // isListed reports whether an image lists a version. With the second protocol a version
 // that is not listed must not be used, even if its files are here.
-func (f *Front) isListed(ctx context.Context, p *plan.Plan, order artifact.Order) (bool, error) {
+func (f *Client) isListed(ctx context.Context, p *plan.Plan, order artifact.Order) (bool, error) {
 	pin, ok := p.Artifacts[order.Name]
 	if !ok || pin.Info.Protocol != artifact.Artifacts2 || !pin.Recipe.Version.Is(order.Recipe.Version) {
 		return true, nil
@@ -267,7 +267,7 @@ func (f *Front) isListed(ctx context.Context, p *plan.Plan, order artifact.Order
 }
 
 // has makes an image of the second protocol check whether the source of an order still has its version.
-func (f *Front) has(ctx context.Context, order artifact.Order, info artifact.Info) (bool, error) {
+func (f *Client) has(ctx context.Context, order artifact.Order, info artifact.Info) (bool, error) {
 	space := order.Recipe.Space
 	c, err := f.o.Client.Check(ctx, order.Target, info, artifact.CheckInput{Source: order.Recipe.Source, Space: space,
 		From: map[string]artifact.Version{space: order.Recipe.Version}})
@@ -287,7 +287,7 @@ func at(addr string, err error) error {
 }
 
 // artifactOf returns the artifact whose files an input has; "" if its files are of this host.
-func (f *Front) artifactOf(in config.PublishInput) string {
+func (f *Client) artifactOf(in config.PublishInput) string {
 	if in.Plug != "" {
 		return f.plugs[in.Plug].Artifact
 	}

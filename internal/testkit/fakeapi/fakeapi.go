@@ -1,4 +1,4 @@
-package office
+package fakeapi
 
 import (
 	"encoding/json"
@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// Office has things, each with an id, a label and a value, and takes its time before
+// Service has things, each with an id, a label and a value, and takes its time before
 // and after it does something. POST makes a thing, PUT /id changes, DELETE /id removes
 // and GET /id shows it.
-type Office struct {
+type Service struct {
 	URL  string
 	Most time.Duration // that it takes before, and after
 
@@ -31,8 +31,8 @@ type Office struct {
 }
 
 // New opens one for a test. What it chooses follows from the seed.
-func New(t *testing.T, seed uint64, most time.Duration) *Office {
-	o := &Office{Most: most, things: map[string]map[string]string{}, random: rand.New(rand.NewPCG(seed, 1)), busy: map[net.Conn]bool{}}
+func New(t *testing.T, seed uint64, most time.Duration) *Service {
+	o := &Service{Most: most, things: map[string]map[string]string{}, random: rand.New(rand.NewPCG(seed, 1)), busy: map[net.Conn]bool{}}
 	server := httptest.NewUnstartedServer(o)
 	server.Config.ConnState = o.connection
 	server.Start()
@@ -41,7 +41,7 @@ func New(t *testing.T, seed uint64, most time.Duration) *Office {
 	return o
 }
 
-func (o *Office) connection(c net.Conn, s http.ConnState) {
+func (o *Service) connection(c net.Conn, s http.ConnState) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.busy[c] = true; s == http.StateClosed || s == http.StateHijacked {
@@ -51,7 +51,7 @@ func (o *Office) connection(c net.Conn, s http.ConnState) {
 
 // Quiet waits until nobody is connected any more: what the dead have asked is done, or
 // will never be.
-func (o *Office) Quiet(t *testing.T) {
+func (o *Service) Quiet(t *testing.T) {
 	t.Helper()
 	for range 20_000 {
 		// Connections are accepted in their order: those before this one are known then.
@@ -66,24 +66,24 @@ func (o *Office) Quiet(t *testing.T) {
 			return
 		}
 	}
-	t.Fatal("somebody is still connected to the office")
+	t.Fatal("somebody is still connected to the service")
 }
 
 // Asked is how often it was asked to make, to change or to remove something.
-func (o *Office) Asked() int {
+func (o *Service) Asked() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.asked
 }
 
 // Made is how many things it has made.
-func (o *Office) Made() int {
+func (o *Service) Made() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.made
 }
 
-func (o *Office) pause() {
+func (o *Service) pause() {
 	o.mu.Lock()
 	d := time.Duration(o.random.Int64N(int64(o.Most)))
 	o.mu.Unlock()
@@ -91,7 +91,7 @@ func (o *Office) pause() {
 }
 
 // ServeHTTP does what is asked whether or not somebody still waits for it.
-func (o *Office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (o *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var body map[string]string
 	if r.Method != http.MethodGet {
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
@@ -114,7 +114,7 @@ func (o *Office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(said) // who has asked may be dead
 }
 
-func (o *Office) do(method, id string, body map[string]string) (map[string]string, bool) {
+func (o *Service) do(method, id string, body map[string]string) (map[string]string, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if method == http.MethodPost {
@@ -135,7 +135,7 @@ func (o *Office) do(method, id string, body map[string]string) (map[string]strin
 }
 
 // Things gives what each thing holds, as label=value, by id.
-func (o *Office) Things() map[string]string {
+func (o *Service) Things() map[string]string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	all := make(map[string]string, len(o.things))
@@ -146,7 +146,7 @@ func (o *Office) Things() map[string]string {
 }
 
 // By gives the ids of the things with a label, sorted.
-func (o *Office) By(label string) (ids []string) {
+func (o *Service) By(label string) (ids []string) {
 	for id, is := range o.Things() {
 		if strings.HasPrefix(is, label+"=") {
 			ids = append(ids, id)
@@ -157,7 +157,7 @@ func (o *Office) By(label string) (ids []string) {
 }
 
 // Wrong says what is not as it is declared: a value for each label.
-func (o *Office) Wrong(declared map[string]string) (faults []string) {
+func (o *Service) Wrong(declared map[string]string) (faults []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	seen := map[string]int{}

@@ -13,7 +13,7 @@ import (
 	"deployster/state"
 )
 
-// Options are what a Desk works with.
+// Options are what a Service works with.
 type Options struct {
 	Dir      string // where the lock file is
 	Manifest *config.Manifest
@@ -25,15 +25,15 @@ type Options struct {
 	Open func(ctx context.Context, wanted func(address string) bool) (artifact.Client, error)
 }
 
-// Desk answers questions about the versions of artifacts.
-type Desk struct {
+// Service answers questions about the versions of artifacts.
+type Service struct {
 	o        Options
 	declared map[string]config.Artifact
 }
 
-// New returns a Desk.
-func New(o Options) *Desk {
-	d := &Desk{o: o, declared: map[string]config.Artifact{}}
+// New returns a Service.
+func New(o Options) *Service {
+	d := &Service{o: o, declared: map[string]config.Artifact{}}
 	for _, a := range o.Manifest.Artifacts() {
 		d.declared[a.Name] = a
 	}
@@ -41,10 +41,10 @@ func New(o Options) *Desk {
 }
 
 // Names returns the declared artifacts.
-func (d *Desk) Names() []string { return slices.Sorted(maps.Keys(d.declared)) }
+func (d *Service) Names() []string { return slices.Sorted(maps.Keys(d.declared)) }
 
 // find returns a declared artifact.
-func (d *Desk) find(name string) (config.Artifact, error) {
+func (d *Service) find(name string) (config.Artifact, error) {
 	a, ok := d.declared[name]
 	if ok {
 		return a, nil
@@ -57,14 +57,14 @@ func (d *Desk) find(name string) (config.Artifact, error) {
 }
 
 // open fetches the images of artifacts, and returns a client for them.
-func (d *Desk) open(ctx context.Context, names ...string) (artifact.Client, error) {
+func (d *Service) open(ctx context.Context, names ...string) (artifact.Client, error) {
 	return d.o.Open(ctx, func(address string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return address == "artifact."+name })
 	})
 }
 
 // locked returns the pin of an artifact in the lock file.
-func (d *Desk) locked(name string) (config.Pin, bool) {
+func (d *Service) locked(name string) (config.Pin, bool) {
 	if d.o.Lock == nil {
 		return config.Pin{}, false
 	}
@@ -73,7 +73,7 @@ func (d *Desk) locked(name string) (config.Pin, bool) {
 }
 
 // held returns the pin of an artifact, and where it is; "" = it is not pinned.
-func (d *Desk) held(a config.Artifact) (config.Pin, string) {
+func (d *Service) held(a config.Artifact) (config.Pin, string) {
 	if a.Version != nil {
 		return config.Pin{Space: a.Space, Version: a.Version}, artifacts.InManifest
 	}
@@ -84,7 +84,7 @@ func (d *Desk) held(a config.Artifact) (config.Pin, string) {
 }
 
 // used returns the recorded version of an artifact; false = none, or one of another source or space than the block's.
-func (d *Desk) used(a config.Artifact) (state.Artifact, bool) {
+func (d *Service) used(a config.Artifact) (state.Artifact, bool) {
 	prior, ok := d.o.Prior.Artifacts[a.Name]
 	if !ok || !artifacts.SameLine(a, prior) || a.Space != "" && a.Space != prior.Recipe.Space {
 		return state.Artifact{}, false
@@ -94,7 +94,7 @@ func (d *Desk) used(a config.Artifact) (state.Artifact, bool) {
 
 // current returns the version that a plan starts from: the pinned one, else the recorded
 // one; a nil Version = there is neither.
-func (d *Desk) current(a config.Artifact) (v artifact.Versioned, where string) {
+func (d *Service) current(a config.Artifact) (v artifact.Versioned, where string) {
 	if p, where := d.held(a); where != "" {
 		return artifact.Versioned{Space: p.Space, Version: p.Version}, where
 	}
