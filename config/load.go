@@ -6,6 +6,7 @@ import (
 	"deployster/config/decl"
 	"deployster/config/expand"
 	"deployster/config/limits"
+	"deployster/config/policies"
 	"deployster/config/source"
 	"deployster/config/validate"
 	"deployster/internal/base/diag"
@@ -47,5 +48,10 @@ func loadInto(into *expand.Instances, tree *decl.Tree, vars []VarInput) hcl.Diag
 		return diags
 	}
 	diags = append(diags, validate.Checker{Refs: tree.Refs}.Connect(tree.Root)...)
-	return append(diags, into.Instantiate(diags.HasErrors())...)
+	diags = append(diags, into.Instantiate(diags.HasErrors())...)
+	if !diags.HasErrors() {
+		_, wrong := policies.Declared(into.Modules)
+		diags = append(diags, wrong...)
+	}
+	return diags
 }

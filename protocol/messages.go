@@ -52,7 +52,7 @@ type InitInput struct {
 // Features are the names of what deployster has learned since its first release, such as
 // keys of an answer. A type answers with such a key only if its name is among the features
 // of init's input, so that it runs with older deploysters too.
-var Features = []string{GuardFeature}
+var Features = []string{GuardFeature, "policy"}
 
 // Abilities is a text for all versions and features that deployster knows: an answer to init may depend on it.
 func Abilities() string { return fmt.Sprint(MinVersion, MaxVersion, Features) }
@@ -198,6 +198,7 @@ type Type struct {
 	Guard             *Guard                 `json:"guard,omitempty"` // saves and undoes its guarded actions
 	Reuse             bool                   `json:"reuse,omitempty"`
 	NoCache           bool                   `json:"no_cache,omitempty"` // init runs again each time
+	Policy            *Command               `json:"policy,omitempty"`   // judges plans; nil = it is the type of resources
 	Needs             []string               `json:"needs,omitempty"`    // what its type block must give it: NeedsWholeMachine
 }
 

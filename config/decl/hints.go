@@ -59,6 +59,16 @@ var (
 		"image":   "The image of deployster-pod is the agent: agent = \"REPOSITORY@sha256:...\".",
 		"pod":     "A Pod has no template here: each setting of it has an attribute of its own.",
 	}
+	policyHints = map[string]string{
+		"enforcement_level": "How strict a policy is, is its level: level = \"advisory\", \"overridable\" or \"mandatory\".",
+		"image":             "The image of a policy is its type: type = \"acme/policy:1\".",
+		"deny":              "What is denied stands in a rule block: rule { deny = [...], message = \"...\" }.",
+	}
+	ruleHints = map[string]string{
+		"condition":     "A rule lists what it denies: deny = [for a, r in plan.resources : a if ...], or deny = true for all.",
+		"error_message": "The text of a rule is its message.",
+		"level":         "The level is that of the policy: write it next to the rule.",
+	}
 	valueHints = map[string]string{
 		"ephemeral": "A value that must not be shown has sensitive = true.",
 	}

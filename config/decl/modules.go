@@ -155,6 +155,10 @@ func (l *loader) childOnly() {
 		l.add(source.Failure(l.b.Exclusive[name].At, "An exclusive set in a module", "A set counts the objects of all resources, so that "+
 			"only the root manifest may declare one. Move it there."))
 	}
+	for _, name := range slices.Sorted(maps.Keys(l.b.Policies)) {
+		l.add(source.Failure(l.b.Policies[name].At, "A policy in a module", "A policy judges the whole plan, so that only the root manifest "+
+			"may declare one. Move it there."))
+	}
 	for _, attrs := range l.settings {
 		if a := attrs["state"]; a != nil {
 			l.add(source.Failure(a.NameRange, "A state file in a module",

@@ -41,6 +41,8 @@ var (
 	watchSchema            = attributes("poll", "repair", "actions")
 	semaphoreSchema        = attributes("slots")
 	exclusiveSchema        = attributes("type!", "host", "keep", "config")
+	policySchema           = attributes("level!", "type", "config").with("rule", ruleSchema).hinting(policyHints, nil)
+	ruleSchema             = attributes("deny!", "message!").hinting(ruleHints, nil)
 	conditionSchema        = attributes("condition!", "error_message!")
 	checkSchema            = attributes("gate").with("assert", conditionSchema)
 	movedSchema            = attributes("from!", "to!")

@@ -14,6 +14,8 @@ type Usage struct {
 	Types  bool   // type.NAME may be used though static
 	Hosts  bool   // host.NAME may be used though static
 	Late   bool   // values that depend on resources may be used though static
+	Plan   bool   // plan may be used, the whole plan: in a rule of a policy
+	Denied bool   // deny may be used: in the message of a rule
 	Self   bool   // of a resource: self.state and its other attributes may be used
 	// Repeated is the block whose each or count may be used, nil for none.
 	Repeated *Block

@@ -70,6 +70,9 @@ func checkRef(b *decl.Module, ref refs.Reference, p decl.Usage) *hcl.Diagnostic 
 	if p.Self && root == "self" {
 		return resourceAttr(refs.Reference{Traversal: refs.SelfTraversal(t)}, &decl.Block{})
 	}
+	if p.Plan && root == "plan" || p.Denied && root == "deny" {
+		return nil
+	}
 	kind := decl.KindOf(root)
 	if kind == nil || !kind.Allows(p) {
 		return wrongRoot(b, t, p.Roots(), p)
@@ -118,6 +121,10 @@ func wrongRoot(b *decl.Module, t hcl.Traversal, roots []string, p decl.Usage) *h
 	case root == "resource" || root == "publish" || root == "dep" && p.Static:
 		return source.Failure(r, "Known too late", "%s cannot be used here: %s must be known before any resource is read. Use "+
 			"variables, local values and constants.", refs.TraversalString(t), p.What)
+	case root == "plan" && len(t) > 1:
+		return source.Failure(r, "plan is not available here", "plan is the whole plan, and exists in the rules of a policy only.")
+	case root == "deny" && p.Plan:
+		return source.Failure(r, "deny is not available here", "deny is what the rule denies, and exists in its message only.")
 	case root == "self":
 		return source.Failure(r, "self is not available here",
 			"self is a resource in its own postconditions, once it exists. In %s, write resource.NAME.",

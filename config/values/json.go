@@ -160,10 +160,11 @@ func FromJSON(data json.RawMessage) (cty.Value, error) {
 	if err != nil {
 		return cty.NilVal, err
 	}
-	return fromPlain(v)
+	return FromPlain(v)
 }
 
-func fromPlain(v any) (cty.Value, error) {
+// FromPlain converts what encoding/json decodes, with numbers as json.Number.
+func FromPlain(v any) (cty.Value, error) {
 	switch x := v.(type) {
 	case string:
 		return cty.StringVal(x), nil
@@ -181,7 +182,7 @@ func fromPlain(v any) (cty.Value, error) {
 		items := make([]cty.Value, len(x))
 		for i := range x {
 			var err error
-			if items[i], err = fromPlain(x[i]); err != nil {
+			if items[i], err = FromPlain(x[i]); err != nil {
 				return cty.NilVal, err
 			}
 		}
@@ -190,7 +191,7 @@ func fromPlain(v any) (cty.Value, error) {
 		attrs := make(map[string]cty.Value, len(x))
 		for k := range x {
 			var err error
-			if attrs[k], err = fromPlain(x[k]); err != nil {
+			if attrs[k], err = FromPlain(x[k]); err != nil {
 				return cty.NilVal, err
 			}
 		}

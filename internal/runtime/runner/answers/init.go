@@ -59,7 +59,7 @@ func readInitV1(f *Fields, ty *protocol.Type) {
 	transitional := isTransitional(f)
 	for _, key := range []string{"plugs", "plugs_in", "absent", "dependencies", "refresh", "repair", "watch_action", "discover_action",
 		"worker", "batch", "guard", "reuse", "state_schema", "identity",
-		"kind", "cache", "memory", "unknowns", "independent", "needs"} {
+		"kind", "cache", "memory", "unknowns", "independent", "needs", "policy"} {
 		if f.has(key) && !(transitional && (key == "plugs" || key == "dependencies")) {
 			f.Problem("the key %q belongs to protocol 2, but by its other keys the answer is of protocol 1; set \"protocol\": 2 to "+
 				"use both \"label\" and %q", key, key)
@@ -133,6 +133,10 @@ func readInitV2(f *Fields, ty *protocol.Type) {
 				"\"dependencies\"", key)
 			return
 		}
+	}
+	if f.has("policy") {
+		readPolicyInit(f, ty)
+		return
 	}
 	readCommonInit(f, ty)
 	ty.WatchAction = otherAction(f, "watch_action", ty.StateAction)

@@ -1,0 +1,80 @@
+package answers
+
+import (
+	"strings"
+
+	"deployster/protocol"
+)
+
+// Severity is how bad a result of a policy is.
+type Severity string
+
+// The severities, the worst first.
+const (
+	Failed  Severity = "error"
+	Warned  Severity = "warning"
+	Noticed Severity = "info"
+)
+
+// PolicyResult is one result of a policy.
+type PolicyResult struct {
+	Severity Severity `json:"severity"`
+	Message  string   `json:"message"`
+	Address  string   `json:"address,omitempty"` // of the resource that it is about
+	Path     string   `json:"path,omitempty"`    // a JSON pointer into its step, such as /config/x
+}
+
+// maxPolicyText is the limit of a message, an address or a path, in bytes.
+const maxPolicyText = 10_000
+
+// readPolicyInit reads the answer to init of an image that judges plans.
+func readPolicyInit(f *Fields, ty *protocol.Type) {
+	ty.Label, ty.ConfigSchema, ty.NoCache = f.Text("label"), schema(f, "config_schema"), !f.flag("cache", true)
+	p := f.object("policy")
+	if p == nil {
+		return
+	}
+	ty.Policy = &protocol.Command{Args: p.texts("args")}
+	p.Done()
+	if len(ty.Policy.Args) == 0 {
+		f.Problem("\"policy\" must differ from init: give it \"args\"")
+	}
+	for _, key := range f.keys() {
+		if !f.known[key] {
+			f.Problem("the key %q does not belong to a policy: beside \"policy\" an answer has \"label\", \"config_schema\", \"cache\" and "+
+				"\"protocol\"", key)
+		}
+	}
+	f.Done()
+}
+
+// ReadPolicy parses what a policy answers about a plan.
+func ReadPolicy(answer []byte) ([]PolicyResult, error) {
+	f, err := ReadFields(answer)
+	if err != nil {
+		return nil, err
+	}
+	if !f.has("results") {
+		f.Problem("\"results\" is missing; a policy that has nothing to say answers {\"results\": []}")
+	}
+	list := []PolicyResult{}
+	for _, r := range f.objects("results") {
+		one := PolicyResult{Severity: Severity(r.needText("severity")), Message: r.needText("message"), Address: r.Text("address"),
+			Path: r.Text("path")}
+		switch {
+		case one.Severity != Failed && one.Severity != Warned && one.Severity != Noticed:
+			r.Problem("%q is %q, and must be \"error\", \"warning\" or \"info\"", r.at("severity"), one.Severity)
+		case max(len(one.Message), len(one.Address), len(one.Path)) > maxPolicyText:
+			r.Problem("%q has a text of more than %d bytes", r.path, maxPolicyText)
+		case one.Path != "" && !strings.HasPrefix(one.Path, "/"):
+			r.Problem("%q is %q, and must be a JSON pointer, like /config/size", r.at("path"), one.Path)
+		}
+		r.Done()
+		list = append(list, one)
+	}
+	f.Done()
+	if *f.First != nil {
+		return nil, *f.First
+	}
+	return list, nil
+}
