@@ -63,3 +63,6 @@ func OnlyPolicies(m *Manifest) (diags diag.Diagnostics) {
 	}
 	return diags
 }
+
+// DeclaresPolicies reports whether a manifest has policy blocks, also one with errors.
+func DeclaresPolicies(m *Manifest) bool { return len(m.tree.Root.Policies) > 0 }

@@ -17,6 +17,7 @@ import (
 	"deployster/plan/order"
 	"deployster/plan/reason"
 	"deployster/plan/subject"
+	"deployster/plan/verdict"
 	"deployster/protocol"
 	"deployster/state/moves"
 )
@@ -75,6 +76,9 @@ type Plan struct {
 	Hosts     map[string]router.Pin    `json:"hosts,omitempty"`     // the machines that resources are on, by the names of hosts
 	Rootless  []rootless.Loss          `json:"rootless,omitempty"`  // what its containers on this machine do not have, for want of root
 	Checks    []config.CheckResult     `json:"checks,omitempty"`    // results of the check blocks, with the values known so far
+
+	// Policies are what the policies found about the plan.
+	Policies []verdict.Policy `json:"policies,omitempty"`
 
 	// Variables pins the values that the manifests were evaluated with.
 	Variables          map[string]json.RawMessage `json:"variables,omitempty"`

@@ -114,12 +114,15 @@ type Store struct {
 	lock     place.Lock
 	snapshot Snapshot
 	recovery *Recovery
-	command  string // what the user runs
-	author   actions.Author
-	machine  string // Options.Machine
+	command  string         // what the user runs
+	author   actions.Author // of what is recorded
+	machine  string         // Options.Machine
 	warnings diag.Diagnostics
 	journal  *Journal // the open journal; nil = none
 }
+
+// Overridden adds to the author of what is recorded from now on whose decisions about policies the plan has.
+func (s *Store) Overridden(list []actions.Override) { s.author.Overrides = list }
 
 // Open takes the exclusive lock and loads the state. It folds a journal that an earlier
 // command left behind into the state file; Recovery then has the actions in flight.

@@ -8,6 +8,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/plan"
+	"deployster/plan/verdict"
 	"deployster/protocol"
 	"deployster/state/moves"
 )
@@ -71,6 +72,9 @@ type Report struct {
 
 	// Checks are the results of the check blocks with the states after the apply.
 	Checks []config.CheckResult `json:"checks,omitempty"`
+
+	// Policies are what the policies found about the plan.
+	Policies []verdict.Policy `json:"policies,omitempty"`
 
 	// Problems are the diagnostics of all failures, in the order of the resources'
 	// addresses.

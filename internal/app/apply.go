@@ -8,6 +8,7 @@ import (
 	"deployster/apply"
 	"deployster/internal/app/approval"
 	"deployster/internal/app/hosts"
+	"deployster/internal/app/policy"
 	"deployster/internal/app/savedplan"
 	"deployster/internal/app/stage"
 	"deployster/internal/app/workspace"
@@ -25,6 +26,7 @@ type ApplyOptions struct {
 	HostOptions
 	Report   string // the file for the report; "" = none
 	Approval approval.Options
+	Override policy.Overrides
 	Policy   savedplan.PolicyOptions
 }
 
@@ -106,6 +108,7 @@ func (e *Engine) apply(ctx context.Context, o ApplyOptions, r *reporter) (*apply
 	}
 	e.release(connected.Close)
 	report := ran.Finish()
+	report.Policies = drafted.Plan.Policies
 	if d := hosts.NotDone(ran.Left); d != nil {
 		report.Problems = append(report.Problems, diag.From("", d)...)
 	}
@@ -125,6 +128,9 @@ type rules struct {
 // rules checks the options of an apply.
 func (e *Engine) rules(o ApplyOptions) (r rules, err error) {
 	r.saved = !o.Destroy && savedplan.IsPlan(e.Workspace, o.Paths)
+	if err = o.Override.Check(r.saved); err != nil {
+		return r, err
+	}
 	if r.policy, err = savedplan.PolicyOf(e.Workspace.Options, o.Policy); err == nil && !r.saved {
 		err = r.policy.SavedOnly(o.command())
 	}
@@ -168,7 +174,7 @@ func (e *Engine) toApprove(ctx context.Context, o ApplyOptions, n stage.Connecte
 	if n.Saved != nil {
 		return stage.Resume(ctx, e.command, n, r.approval.Mode() != approval.Never)
 	}
-	drafted, err := stage.Draft(ctx, e.command, n, o.Parallelism)
+	drafted, err := stage.Draft(ctx, e.command, n, o.Parallelism, o.Override)
 	if err != nil {
 		return drafted, err
 	}

@@ -7,11 +7,13 @@ import (
 	"deployster/internal/app/announce"
 	"deployster/internal/app/approval"
 	"deployster/internal/app/draft"
+	"deployster/internal/app/policy"
 	"deployster/internal/app/savedplan"
 	"deployster/internal/app/stage"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/plan"
+	"deployster/plan/verdict"
 	"deployster/state"
 )
 
@@ -31,13 +33,18 @@ type PlanOptions struct {
 	HostOptions
 	SignKey  *string // the file with the signing key
 	AnyState bool    // the signed plan may begin any state
+	Override policy.Overrides
 	Approve  *string // other-path, purge, both or nothing: they change what is planned
 }
 
-// Plan queries the state of every resource, and returns what an apply would do.
+// Plan queries the state of every resource, and returns what an apply would do. A plan that policies deny is shown, saved
+// and returned with the error about that.
 func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 	var err error
 	if o.Selection.OtherPath, o.Selection.Purge, err = approval.OfPlan(o.Approve); err != nil {
+		return nil, err
+	}
+	if err = o.Override.Check(false); err != nil {
 		return nil, err
 	}
 	key, err := savedplan.SigningKey(e.Workspace.Options, o.SignKey, o.Out, o.AnyState)
@@ -71,7 +78,7 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	drafted, err := stage.Draft(ctx, e.command, connected, o.Parallelism)
+	drafted, err := stage.Draft(ctx, e.command, connected, o.Parallelism, o.Override)
 	if err == nil {
 		err = stage.HeldBack(drafted)
 	}
@@ -91,7 +98,7 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 		}
 	}
 	e.command.Planned(drafted.Plan, o.Out)
-	return drafted.Plan, nil
+	return drafted.Plan, verdict.Refuse(drafted.Plan.Policies)
 }
 
 // load reads the manifest to plan.

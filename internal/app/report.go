@@ -73,5 +73,9 @@ func (r *reporter) end(err error) error {
 	if errors.Is(err, context.Canceled) {
 		status, problems = apply.Interrupted, diag.Diagnostics{diag.Errorf("Interrupted", "Nothing was changed.")}
 	}
-	return errors.Join(err, r.write(apply.Refused(r.plan, status, r.command.Work.Secrets.Diagnostics(problems))))
+	refused := apply.Refused(r.plan, status, r.command.Work.Secrets.Diagnostics(problems))
+	if r.plan != nil {
+		refused.Policies = r.plan.Policies
+	}
+	return errors.Join(err, r.write(refused))
 }

@@ -38,7 +38,7 @@ func applyFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "keep-going", Usage: "after a failure, continue with everything that does not depend on it"},
 		&cli.StringFlag{Name: "report", Usage: "write the report to `FILE`, as JSON; - is stdout, and text goes to stderr"},
 		parallelismFlag(), hosts.UnreachableFlag(), inputFlag(), compactFlag(),
-	}, hosts.WaveFlags())
+	}, overrideFlags(), hosts.WaveFlags())
 }
 
 func runApply(c *cli.Context, s *session) error {
@@ -54,7 +54,7 @@ func runDestroy(c *cli.Context, s *session) error {
 func applyOptions(c *cli.Context, s *session) app.ApplyOptions {
 	return app.ApplyOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Parallelism: parallelism(c), KeepGoing: c.Bool("keep-going"),
 		HostOptions: hosts.WavesOf(c),
-		Report:      c.String("report"), Approval: approvalOptions(c, s), Policy: policy(c)}
+		Report:      c.String("report"), Approval: approvalOptions(c, s), Policy: policy(c), Override: overridesOf(c)}
 }
 
 // applied returns the error with which a command ends after this result of an apply.

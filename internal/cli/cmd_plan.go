@@ -19,7 +19,7 @@ func planCommand(e Env) *cli.Command {
 		ArgsUsage: "[PATH ...]",
 		Description: "PATH is a directory to work in, like -chdir, or manifests; the default is the working directory.\n" +
 			"Exit codes: 0 done, 1 error, 130 interrupted, and with -detailed-exitcode 2 when there are changes.",
-		Flags: slices.Concat(varFlags(), planSelectionFlags(), refreshFlags(), []cli.Flag{
+		Flags: slices.Concat(varFlags(), planSelectionFlags(), refreshFlags(), overrideFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "destroy", Usage: "plan to destroy everything in the state, or the targets"},
 			&cli.StringFlag{Name: "out", Usage: "save the plan to `FILE`, for deployster apply FILE; - is stdout, and text goes to stderr"},
 			&cli.StringFlag{Name: "generate-config-out",
@@ -45,8 +45,11 @@ func runPlan(c *cli.Context, s *session) error {
 	file := c.String("out")
 	p, err := s.engine.Plan(c.Context, app.PlanOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Parallelism: parallelism(c),
 		Explain: wordsOf(c, "explain"), HostOptions: hosts.OptionsOf(c), Out: file, SignKey: given(c, "sign-key"),
-		AnyState: c.Bool("any-state"), Approve: given(c, "approve")})
+		AnyState: c.Bool("any-state"), Override: overridesOf(c), Approve: given(c, "approve")})
 	if err != nil {
+		if p != nil && file != "" && file != workspace.Std {
+			s.ui.Printf("\nSaved to %s, to be reviewed: apply refuses it.\n", file)
+		}
 		return err
 	}
 	if file != "" && file != workspace.Std {

@@ -5,6 +5,7 @@ import (
 
 	"deployster/internal/app"
 	"deployster/internal/app/approval"
+	judging "deployster/internal/app/policy"
 	"deployster/internal/app/savedplan"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
@@ -151,6 +152,19 @@ func given(c *cli.Context, name string) *string {
 		return nil
 	}
 	return new(c.String(name))
+}
+
+// overrideFlags returns the flags of a decision about policies.
+func overrideFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.GenericFlag{Name: "override", Value: &flagvalues.Words{}, Usage: "apply what the overridable policy `NAME` denies; may be repeated"},
+		&cli.StringFlag{Name: "reason", Usage: "the `TEXT` that is recorded of why -override overrides a policy"},
+	}
+}
+
+// overridesOf returns the policies that the flags override.
+func overridesOf(c *cli.Context) judging.Overrides {
+	return judging.Overrides{Names: wordsOf(c, "override"), Reason: given(c, "reason")}
 }
 
 func requireSignatureFlag() cli.Flag {

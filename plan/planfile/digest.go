@@ -13,18 +13,19 @@ import (
 	"deployster/config"
 	"deployster/internal/base/jsondoc"
 	"deployster/plan"
+	"deployster/plan/verdict"
 )
 
 // Digest returns a hash of what a plan does: "sha256:" and 64 hex digits. Two plans with
 // the same digest do the same. It covers all of plan.json and of the sources,
 // except the plan's id, the time at which it was made (unless the sources name
-// plantimestamp, which returns that time), the serial of the state file (the
+// plantimestamp, which returns that time, or a rule of a policy reads it), the serial of the state file (the
 // fingerprints of its entries are covered), where variables got their values from,
 // and which state it may begin.
 func Digest(p *plan.Plan) (string, error) {
 	blank := *p
 	blank.ID, blank.Serial, blank.VariableOrigins, blank.Begins = "", 0, nil, nil
-	if !readsTime(p.Sources) {
+	if !readsTime(p.Sources) && !verdict.Timed(p.Policies) {
 		blank.Created = time.Time{}
 	}
 	content, err := encode(&blank)

@@ -3,6 +3,7 @@ package planfile
 import (
 	"deployster/internal/base/diag"
 	"deployster/plan"
+	"deployster/plan/verdict"
 )
 
 // validate checks that a plan which was read is consistent, so that its users need
@@ -12,7 +13,7 @@ func validate(p *plan.Plan) string {
 	if p.Errored {
 		return "it is of a plan with errors"
 	}
-	for _, check := range []func(*plan.Plan) string{resources, unreached, exclusiveSets, movedEntries, outputs, (*plan.Plan).InvalidOrder} {
+	for _, check := range []func(*plan.Plan) string{resources, unreached, exclusiveSets, policies, movedEntries, outputs, (*plan.Plan).InvalidOrder} {
 		if why := check(p); why != "" {
 			return why
 		}
@@ -55,6 +56,8 @@ func exclusiveSets(p *plan.Plan) string {
 	}
 	return ""
 }
+
+func policies(p *plan.Plan) string { return verdict.Invalid(p.Policies) }
 
 func movedEntries(p *plan.Plan) string {
 	for _, m := range p.Moves {

@@ -118,6 +118,11 @@ func (d *Types) init(ctx context.Context, r *config.Resource) {
 		d.findings.Report(r, "Cannot query", diag.From("Cannot query "+r.TypeRef, err))
 		return
 	}
+	if ty.Policy != nil {
+		d.findings.Report(r, "", diag.Diagnostics{diag.Errorf("The image is a policy", "Image %s judges plans and manages no objects: name it "+
+			"as the type of a policy block.", diag.Visible(r.TypeRef))})
+		return
+	}
 	if lacking := lacks(r.TypeRef, ty.Needs, r.Settings); lacking != nil {
 		if _, told := d.lacking.LoadOrStore(r.TypeRef, true); !told {
 			d.findings.Report(r, "", lacking)

@@ -29,6 +29,17 @@ type Author struct {
 	User     string   `json:"user,omitempty"`      // a name of the machine; "ann as root" = by sudo
 	CI       string   `json:"ci,omitempty"`        // the URL of the run in a CI
 	SignedBy []string `json:"signed_by,omitempty"` // the ids of the keys that signed the plan
+	// Overrides are the policies that denied the plan and were overridden.
+	Overrides []Override `json:"overrides,omitempty"`
+}
+
+// Override is the decision of a person to do what a policy denies.
+type Override struct {
+	Policy string `json:"policy"`
+	Reason string `json:"reason"`
+	User   string `json:"user,omitempty"` // as in Author: who has planned
+	Host   string `json:"host,omitempty"` // the machine
+	CI     string `json:"ci,omitempty"`   // the URL of the run in a CI
 }
 
 // Lasting returns what is worth keeping once the process has ended.

@@ -10,6 +10,7 @@ import (
 	"deployster/internal/ui/render"
 	"deployster/plan"
 	"deployster/plan/reason"
+	"deployster/plan/verdict"
 )
 
 // Plan sends the changes of a plan as events, without secrets; file is where it was saved.
@@ -58,6 +59,9 @@ func Plan(send func(events.Event), secrets *redact.Redactor, p *plan.Plan, file 
 	}
 	if len(p.Checks) > 0 {
 		send(events.OfChecks(secrets.Checks(p.Checks)))
+	}
+	if len(p.Policies) > 0 {
+		send(events.OfPolicies(verdict.Map(p.Policies, secrets.Hide)))
 	}
 	summary := events.PlanSummary{Plan: p.ID, Summary: p.Summary, Changes: p.HasChanges(), Moves: p.Moves, LeftOpen: p.LeftOpen(),
 		File: file, Rootless: p.Rootless}

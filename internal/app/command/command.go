@@ -18,6 +18,7 @@ import (
 	"deployster/plan/explain"
 	"deployster/plan/observe"
 	"deployster/state"
+	"deployster/state/actions"
 )
 
 // UI shows a person the progress, and shows questions. It is called from many goroutines.
@@ -41,8 +42,9 @@ type UI interface {
 
 // Records keeps what was sent to images and what they answered. runs.Recorder implements it.
 type Records interface {
-	Applies(plan string, signedBy []string) // names the plan of the run, and the keys that signed it
-	Begin()                                 // from now on objects are changed
+	// Applies names the plan of the run, the keys that signed it, and who overrides policies.
+	Applies(plan string, signedBy []string, overrides []actions.Override)
+	Begin() // from now on objects are changed
 	Add(typeclient.Invocation)
 	Report(content []byte)
 }
@@ -151,7 +153,7 @@ func (h ErrorsOnly) Diagnostics(list diag.Diagnostics) { h.To.Diagnostics(list) 
 type Unrecorded struct{}
 
 // Begin implements Records, as do all methods of Unrecorded.
-func (Unrecorded) Applies(string, []string)  {}
-func (Unrecorded) Begin()                    {}
-func (Unrecorded) Add(typeclient.Invocation) {}
-func (Unrecorded) Report([]byte)             {}
+func (Unrecorded) Applies(string, []string, []actions.Override) {}
+func (Unrecorded) Begin()                                       {}
+func (Unrecorded) Add(typeclient.Invocation)                    {}
+func (Unrecorded) Report([]byte)                                {}

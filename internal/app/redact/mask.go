@@ -13,6 +13,7 @@ import (
 	"deployster/plan"
 	"deployster/plan/change"
 	"deployster/plan/observe"
+	"deployster/plan/verdict"
 	"deployster/protocol"
 )
 
@@ -41,6 +42,7 @@ func (r *Redactor) Plan(p *plan.Plan) *plan.Plan {
 	}
 	r.artifacts(&shown)
 	shown.Checks = r.Checks(p.Checks)
+	shown.Policies = verdict.Map(p.Policies, r.Hide)
 	shown.Outputs = maps.Clone(p.Outputs)
 	for name, o := range shown.Outputs {
 		if o.Sensitive {

@@ -80,6 +80,9 @@ func (k Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 		t.policy.Manifest, t.policy.Expanded = observe.ExpandRecorded(m, done.Snapshot)
 	}
 	drafted, err := t.draft(ctx, &done)
+	if err == nil && drafted.Plan != nil {
+		k.Command.Planned(drafted.Plan, "")
+	}
 	for _, addr := range o.Addresses {
 		if t.policy.Later(addr, done.Planned) && !slices.Contains(done.Planned, addr) {
 			done.Later = append(done.Later, addr)
@@ -111,12 +114,16 @@ func (k Keeper) run(ctx context.Context, t attempt, d stage.Drafted, done *Repai
 	for addr, step := range d.Plan.Resources {
 		done.Unrefreshed[addr] = step.Unrefreshed()
 	}
-	ok := stage.ApproveBy(d, apply.Options{Kinds: t.policy.Kinds, Deferred: apply.DeferredByKinds, Allowed: t.policy.MayRun})
+	ok, err := stage.ApproveBy(d, apply.Options{Kinds: t.policy.Kinds, Deferred: apply.DeferredByKinds, Allowed: t.policy.MayRun})
+	if err != nil {
+		return err
+	}
 	ran, err := stage.Run(ctx, k.Command, ok, stage.RunOptions{KeepGoing: true})
 	if err != nil {
 		return err
 	}
 	done.Report = ran.Finish()
+	done.Report.Policies = d.Plan.Policies
 	ran.Conclude(k.Command)
 	return nil
 }
@@ -172,10 +179,9 @@ func (t attempt) draft(ctx context.Context, done *Repaired) (none stage.Drafted,
 			if repair.Nothing(p, prior) {
 				return none, nil
 			}
-			t.keeper.Command.Planned(p, "")
 			because := hosts.Left(p, nil)
 			maps.Copy(because, done.Refused)
-			return stage.DraftBy(t.connected, p, m, asked, because), nil
+			return stage.DraftBy(ctx, t.keeper.Command, t.connected, p, m, asked, because)
 		}
 		maps.Copy(done.Refused, more)
 		maps.Copy(left, more)

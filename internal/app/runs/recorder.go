@@ -17,6 +17,7 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/protocol"
+	"deployster/state/actions"
 )
 
 // Options are the inputs of a Recorder.
@@ -60,11 +61,11 @@ func New(o Options) *Recorder {
 		written: map[string][]string{}, knew: map[string]int{}}
 }
 
-// Applies names the plan that the run applies, and the ids of the keys that signed it.
-func (r *Recorder) Applies(plan string, signedBy []string) {
+// Applies names the plan that the run applies, the ids of the keys that signed it, and who overrides policies.
+func (r *Recorder) Applies(plan string, signedBy []string, overrides []actions.Override) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.run.Plan, r.run.SignedBy = plan, signedBy
+	r.run.Plan, r.run.SignedBy, r.run.Overrides = plan, signedBy, overrides
 	if r.hasStarted() {
 		r.addError(r.writeRun())
 	}

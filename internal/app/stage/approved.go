@@ -16,6 +16,7 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/internal/ui/events"
 	"deployster/plan"
+	"deployster/plan/verdict"
 	"deployster/state"
 )
 
@@ -25,17 +26,22 @@ type Approved struct {
 	options apply.Options
 }
 
-// Approve finds out whether a plan may be applied. It fetches the files of artifacts that the plan needs.
+// Approve finds out whether a plan may be applied: one that policies deny may not. It fetches the files of artifacts that the plan needs.
 func Approve(ctx context.Context, c command.Command, d Drafted, a approval.Approval) (Approved, error) {
 	ok := Approved{Drafted: d}
+	if err := verdict.Refuse(d.Plan.Policies); err != nil {
+		return Approved{}, err
+	}
 	if err := a.Approve(ctx, c.UI, d.Plan, d.Prior, runner.RealDir(c.Work.Dir), &ok.options); err != nil {
 		return Approved{}, err
 	}
 	return ok, d.Clients.Prefetch(ctx, d.Plan)
 }
 
-// ApproveBy approves a plan for which everything was decided before: by a policy.
-func ApproveBy(d Drafted, o apply.Options) Approved { return Approved{d, o} }
+// ApproveBy approves a plan for which everything was decided before, by what a watch may do, unless policies deny it.
+func ApproveBy(d Drafted, o apply.Options) (Approved, error) {
+	return Approved{d, o}, verdict.Refuse(d.Plan.Policies)
+}
 
 // Schedule returns the waves in which a plan begins its hosts.
 func Schedule(d Drafted, w turns.Waves) (*turns.Schedule, error) {
@@ -65,6 +71,8 @@ func Run(ctx context.Context, c command.Command, a Approved, ro RunOptions) (Ran
 	// A plan that was made without a state also fits a state that was created since and
 	// is still empty: apply.Check has verified that.
 	lineage := cmp.Or(a.Plan.Lineage, a.store.Snapshot().Lineage, a.lineage)
+	overrides := verdict.Overrides(a.Plan.Policies)
+	a.store.Overridden(overrides)
 	journal, err := a.store.Begin(a.Plan.ID, lineage)
 	if err != nil {
 		return Ran{}, err
@@ -74,7 +82,7 @@ func Run(ctx context.Context, c command.Command, a Approved, ro RunOptions) (Ran
 		return Ran{}, errors.Join(err, journal.Finish(state.StatusError))
 	}
 	c.Records().Begin()
-	c.Records().Applies(a.Plan.ID, a.SignedBy)
+	c.Records().Applies(a.Plan.ID, a.SignedBy, overrides)
 	c.Work.Events(events.Event{Level: events.Info, Message: "Applying", Body: events.ApplyStarted{Plan: a.Plan.ID}})
 	if err := a.Clients.Begin(journal, a.Plan); err != nil {
 		return Ran{}, errors.Join(err, journal.Finish(state.StatusError), release(false))

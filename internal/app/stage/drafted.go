@@ -10,6 +10,7 @@ import (
 	"deployster/internal/app/draft"
 	"deployster/internal/app/hosts"
 	"deployster/internal/app/images"
+	"deployster/internal/app/policy"
 	"deployster/internal/app/unsettled"
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
@@ -25,8 +26,12 @@ type Drafted struct {
 	expanded *config.Manifest // with what became known during planning
 }
 
-// Draft makes a plan, and shows its progress and its warnings.
-func Draft(ctx context.Context, c command.Command, n Connected, parallelism int) (Drafted, error) {
+// Draft makes a plan, has policies judge it, and shows its progress and its warnings.
+func Draft(ctx context.Context, c command.Command, n Connected, parallelism int, o policy.Overrides) (Drafted, error) {
+	judge, err := n.judge(c).Of(n.Manifest, o)
+	if err != nil {
+		return Drafted{}, err
+	}
 	end := c.UI.Begin("Planning", len(n.Manifest.Resources()))
 	defer end()
 	p, asked, diags, err := n.Planner(c).Plan(ctx, n.Inputs(parallelism))
@@ -44,6 +49,9 @@ func Draft(ctx context.Context, c command.Command, n Connected, parallelism int)
 		return Drafted{}, c.Work.Secrets.Diagnostics(diags)
 	}
 	c.Work.Diagnostics(diags)
+	if err := judge.Plan(ctx, p); err != nil {
+		return Drafted{}, err
+	}
 	return Drafted{Connected: n, Plan: p, Clients: asked}, nil
 }
 
@@ -57,12 +65,23 @@ func Expand(d Drafted) (Drafted, error) {
 	return d, nil
 }
 
-// DraftBy is Drafted for a plan that was made in another way: for a repair.
-func DraftBy(n Connected, p *plan.Plan, expanded *config.Manifest, asked clients.Clients, left map[string]string) Drafted {
-	return Drafted{Connected: n, Plan: p, Clients: asked, Left: left, expanded: expanded}
+// judge returns what has policies judge plans.
+func (n Connected) judge(c command.Command) policy.Judge {
+	return policy.Judge{Command: c, Machine: n.Machine, Places: n.Places, Prior: n.Prior, Destroy: n.Selection.Destroy}
 }
 
-// Resume prepares the run of a saved plan. The plan pins more images than a lock file does.
+// DraftBy is Drafted for a plan that was made in another way, for a repair. Policies judge it.
+func DraftBy(ctx context.Context, c command.Command, n Connected, p *plan.Plan, expanded *config.Manifest, asked clients.Clients,
+	left map[string]string) (Drafted, error) {
+	judge, err := n.judge(c).Of(n.Manifest, policy.Overrides{})
+	if err == nil {
+		err = judge.Plan(ctx, p)
+	}
+	return Drafted{Connected: n, Plan: p, Clients: asked, Left: left, expanded: expanded}, err
+}
+
+// Resume prepares the run of a saved plan, and refuses it if a policy denies it that the environment requires here. The plan
+// pins more images than a lock file does.
 func Resume(ctx context.Context, c command.Command, n Connected, show bool) (Drafted, error) {
 	p := n.Saved
 	unsettled.Resumed(c.Work, p, n.Prior)
@@ -80,7 +99,7 @@ func Resume(ctx context.Context, c command.Command, n Connected, show bool) (Dra
 	if show {
 		c.UI.Plan(p)
 	}
-	return d, nil
+	return d, n.judge(c).Saved(ctx, p)
 }
 
 // HeldBack refuses a plan that acts on a resource on which another machine may still act.

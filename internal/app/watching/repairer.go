@@ -16,6 +16,7 @@ import (
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/internal/ui/events"
 	"deployster/state"
+	"deployster/state/actions"
 )
 
 // busyEvery is how often a repair tries to open a state that another command holds.
@@ -254,9 +255,9 @@ func (b *repairRun) Add(i typeclient.Invocation) {
 }
 
 // Applies names the plan of the run.
-func (b *repairRun) Applies(plan string, signedBy []string) {
+func (b *repairRun) Applies(plan string, signedBy []string, overrides []actions.Override) {
 	b.Begin()
-	b.run.Records.Applies(plan, signedBy)
+	b.run.Records.Applies(plan, signedBy, overrides)
 }
 
 // Report records the report.

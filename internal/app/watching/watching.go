@@ -316,9 +316,9 @@ const (
 	oneRun = 16 << 20
 )
 
-func (f *failures) Begin()                   {}
-func (f *failures) Applies(string, []string) {}
-func (f *failures) Report([]byte)            {}
+func (f *failures) Begin()                                       {}
+func (f *failures) Applies(string, []string, []actions.Override) {}
+func (f *failures) Report([]byte)                                {}
 
 func (f *failures) Add(i typeclient.Invocation) {
 	if i.Err == nil && i.Result.ExitCode == 0 {

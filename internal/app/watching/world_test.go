@@ -24,6 +24,7 @@ import (
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/internal/ui/events"
 	"deployster/protocol"
+	"deployster/state/actions"
 )
 
 // world has the things of a type. A thing gets another number each time it is made, and the
@@ -153,10 +154,10 @@ func (w *world) begin(t *testing.T, o Options) (stop context.CancelFunc, ended c
 // none keeps no records.
 type none struct{}
 
-func (none) Applies(string, []string)  {}
-func (none) Begin()                    {}
-func (none) Add(typeclient.Invocation) {}
-func (none) Report([]byte)             {}
+func (none) Applies(string, []string, []actions.Override) {}
+func (none) Begin()                                       {}
+func (none) Add(typeclient.Invocation)                    {}
+func (none) Report([]byte)                                {}
 
 // await waits for a line for people.
 func (w *world) await(t *testing.T, text string) {

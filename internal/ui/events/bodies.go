@@ -12,6 +12,7 @@ import (
 	"deployster/plan"
 	"deployster/plan/drift"
 	"deployster/plan/inputs"
+	"deployster/plan/verdict"
 	"deployster/protocol"
 	"deployster/state/moves"
 )
@@ -215,6 +216,11 @@ type Checks struct {
 	Checks []config.CheckResult `json:"checks"`
 }
 
+// Policies are what policies found about the plan.
+type Policies struct {
+	Policies []verdict.Policy `json:"policies"`
+}
+
 // Outputs are the outputs as they are recorded now.
 type Outputs struct {
 	Outputs map[string]OutputValue `json:"outputs"`
@@ -252,5 +258,5 @@ func All() []Body {
 		Settling{}, WaveSoaking{}, WaveEnded{}, Watch{}, ResourceWatch{},
 		WatchProcess{},
 		RepairStarted{}, RepairEnded{},
-		Checks{}, Outputs{}, Report{}, Dropped{}, End{}}
+		Checks{}, Policies{}, Outputs{}, Report{}, Dropped{}, End{}}
 }

@@ -13,6 +13,7 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan"
+	"deployster/plan/verdict"
 )
 
 // newEvent returns an event without a run, for a stream of one run.
@@ -153,6 +154,15 @@ func OfChecks(list []config.CheckResult) Event {
 		level = Warning
 	}
 	return newEvent(level, fmt.Sprintf("%d checks, %d failed", len(list), failed), Checks{list})
+}
+
+// OfPolicies returns the event with what policies found about a plan.
+func OfPolicies(list []verdict.Policy) Event {
+	level, denied := Info, len(verdict.Denied(list))
+	if denied > 0 {
+		level = Error
+	}
+	return newEvent(level, fmt.Sprintf("Policies: %d, and %d denied the plan", len(list), denied), Policies{list})
 }
 
 // OfReport returns the event with the report of an apply.

@@ -12,6 +12,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/jsondiff"
+	"deployster/internal/ui/policylines"
 	"deployster/internal/ui/render"
 	"deployster/plan"
 	"deployster/plan/order"
@@ -78,8 +79,8 @@ type chip struct {
 }
 
 type check struct {
-	Class, Name, Status text
-	Messages            []text
+	Class, What, Name, Status text
+	Messages                  []text
 }
 
 // Write writes the page.
@@ -143,7 +144,7 @@ func (v *view) document() document {
 		File: v.text(v.page.File), Digest: v.text(v.page.Digest), Version: v.text(p.Deployster),
 		Workspace: v.clipped(p.Workspace), Lineage: v.clipped(p.Lineage), Serial: p.Serial, Created: p.Created.UTC(),
 		Warnings: v.warnings(),
-		Checks:   v.checks(), Artifacts: v.artifacts(), Hosts: v.hosts(),
+		Checks:   append(v.policies(), v.checks()...), Artifacts: v.artifacts(), Hosts: v.hosts(),
 		Graph: v.graph(), Modules: v.modules(), Outputs: v.outputs(), Variables: v.variables(),
 		ChangedCount: len(v.changed), Changed: v.resources(v.changed), QuietCount: len(v.quiet), Quiet: v.resources(v.quiet)}
 	for _, key := range v.page.SignedBy {
@@ -235,7 +236,22 @@ func (v *view) checks() (list []check) {
 		if c.Gate {
 			status += ", a gate between waves of hosts"
 		}
-		list = append(list, check{class, v.text(c.Name), v.text(status), v.clippedAll(c.Messages)})
+		list = append(list, check{class, "check", v.text(c.Name), v.text(status), v.clippedAll(c.Messages)})
+	}
+	return list
+}
+
+// policies returns what the policies found, in the form of checks.
+func (v *view) policies() (list []check) {
+	for _, p := range v.plan.Policies {
+		class := text("pass")
+		switch {
+		case p.Denies:
+			class = "deny"
+		case p.Failed():
+			class = "warn"
+		}
+		list = append(list, check{class, "policy", v.text(p.Name), v.text(policylines.Status(p)), v.clippedAll(policylines.Messages(p))})
 	}
 	return list
 }

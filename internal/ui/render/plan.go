@@ -14,6 +14,7 @@ import (
 	"deployster/internal/ui/clusterlines"
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/paint"
+	"deployster/internal/ui/policylines"
 	"deployster/plan"
 	"deployster/plan/exclusive"
 	"deployster/plan/reason"
@@ -37,7 +38,7 @@ func Plan(p *plan.Plan, o Options) string {
 	}
 	b.WriteString(exclusive.Text(p.Exclusive, o.All()))
 	writeOutputs(&b, p, o)
-	b.WriteString(Checks(p.Checks) + p.WithoutRoot())
+	b.WriteString(Checks(p.Checks) + policylines.Text(p.Policies) + p.WithoutRoot())
 	b.WriteString(clusterlines.Of(p, changes))
 	writeUnreachable(&b, p)
 	b.WriteString(Summary(p) + "\n")

@@ -8,6 +8,7 @@ import (
 	"deployster/internal/ui/paint"
 	"deployster/internal/ui/render"
 	"deployster/plan"
+	"deployster/plan/verdict"
 )
 
 // Comment prints a saved plan as a comment on a request, in Markdown. keys are the ids of
@@ -24,6 +25,12 @@ func (p Printer) Comment(pl *plan.Plan, digest string, keys []string) {
 		case plan.Destroy, plan.Replace, plan.ReadFailed:
 			c.Urgent = append(c.Urgent, markdown.Urgent{Address: p.line(addr), Change: strings.ReplaceAll(string(change), "_", " ")})
 		}
+	}
+	for _, d := range verdict.Denied(pl.Policies) {
+		c.Urgent = append(c.Urgent, markdown.Urgent{Address: p.line(d.Name), Change: "denied by policy"})
+	}
+	for _, o := range verdict.Overrides(pl.Policies) {
+		c.Urgent = append(c.Urgent, markdown.Urgent{Address: p.line(o.Policy), Change: p.line("policy overridden: " + o.Reason)})
 	}
 	p.Raw(c.Markdown())
 }

@@ -78,3 +78,15 @@ func ReadPolicy(answer []byte) ([]PolicyResult, error) {
 	}
 	return list, nil
 }
+
+// Words returns a result as a person reads it.
+func (r PolicyResult) Words() string {
+	place := r.Address
+	if r.Path != "" {
+		place = strings.TrimSpace(place + " " + r.Path)
+	}
+	if place == "" || strings.Contains(r.Message, place) {
+		return r.Message
+	}
+	return place + ": " + r.Message
+}
