@@ -175,7 +175,7 @@ func (r ready) verdict(ctx context.Context, c *typeclient.Client, document json.
 		return v, diags.Err()
 	}
 	t := typeclient.Target{Address: "policy." + r.Name, Reference: r.Type, Settings: r.Settings.Settings, Pull: r.Settings.Pull,
-		Verify: r.Settings.Verify}
+		Verify: r.Settings.Verify, StateTimeout: r.Settings.Timeouts.State}
 	ty, err := c.Init(ctx, t)
 	if err != nil {
 		return v, err

@@ -15,7 +15,7 @@ import (
 // StepPolicy is the step in which an image judges a plan.
 const StepPolicy = "policy"
 
-// PolicyTimeout is how long an image may take to judge a plan.
+// PolicyTimeout is how long an image may take to judge a plan; a Target may allow less.
 const PolicyTimeout = 30 * time.Second
 
 // Judge has an image judge a plan. Its container gets no network, no files and no environment: what it reads is
@@ -28,7 +28,7 @@ func (c *Client) Judge(ctx context.Context, t Target, ty protocol.Type, config, 
 	s := t.Settings.Confined()
 	s.Network, s.Env, s.Workdir, s.Host = runner.NoNetwork, nil, "", nil
 	k := call{target: t, step: StepPolicy, kind: runner.Query, command: *ty.Policy, settings: s, digest: ty.Digest,
-		timeout: cmp.Or(t.StateTimeout, PolicyTimeout)}
+		timeout: min(cmp.Or(t.StateTimeout, PolicyTimeout), PolicyTimeout)}
 	var err error
 	if k.stdin, err = encode(struct {
 		protocol.InitInput
