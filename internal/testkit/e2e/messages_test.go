@@ -20,6 +20,7 @@ import (
 	"deployster/internal/base/encryption"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/answers"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/protocol"
 )
@@ -61,6 +62,7 @@ type sent struct {
 	Config   json.RawMessage `json:"config"`
 	Intent   protocol.Intent `json:"intent"`
 	Protocol *struct{}       `json:"protocol"`
+	Plan     json.RawMessage `json:"plan"`
 }
 
 func checkInvocation(dir string) error {
@@ -133,6 +135,8 @@ func checkConversation(stdin, answer []byte) error {
 	}
 	kind := "state"
 	switch {
+	case in.Plan != nil:
+		return checkPolicy(stdin, answer)
 	case in.Action != nil:
 		kind = "action"
 	case in.Protocol != nil && in.Intent == "":
@@ -151,6 +155,9 @@ func checkConversation(stdin, answer []byte) error {
 		if mismatch = matches("init-answer", answer); mismatch != nil && (err != nil || ty.Protocol == 1) {
 			mismatch = matches("init-answer-1", answer)
 		}
+		if err == nil && ty.Policy != nil {
+			mismatch = matches("policy-init-answer", answer)
+		}
 	} else {
 		ty := protocol.Type{Protocol: version, Digest: "sha256:x", Absent: true, Memory: true}
 		_, err := (stub{answer: answer}).client().State(context.Background(), typeclient.Target{Address: "x", Reference: "x"}, ty,
@@ -163,6 +170,21 @@ func checkConversation(stdin, answer []byte) error {
 		mismatch = matches(schemaName(name, version), answer)
 	}
 	if (refused == nil) != (mismatch == nil) && !beyondSchemas(refused) {
+		return fmt.Errorf("the tool says %v and the schema says %v of %.300s", refused, mismatch, answer)
+	}
+	return nil
+}
+
+// checkPolicy looks at what an image that judges plans was sent, and what it answered.
+func checkPolicy(stdin, answer []byte) error {
+	if err := matches("policy-input", stdin); err != nil {
+		return fmt.Errorf("what was sent does not match: %w", err)
+	}
+	if encryption.Is(answer) || len(answer) > maxRecorded {
+		return nil
+	}
+	_, refused := answers.ReadPolicy(answer)
+	if mismatch := matches("policy-answer", answer); (refused == nil) != (mismatch == nil) {
 		return fmt.Errorf("the tool says %v and the schema says %v of %.300s", refused, mismatch, answer)
 	}
 	return nil
