@@ -79,7 +79,7 @@ func Refuse(list []Policy) error {
 	for _, p := range denied {
 		for _, r := range p.Results {
 			if r.Severity == Error {
-				lines = append(lines, fmt.Sprintf("%s (%s): %s", p.Name, p.Level, diag.Visible(r.Words())))
+				lines = append(lines, fmt.Sprintf("%s (%s): %s", p.Name, p.Level, strings.TrimSuffix(diag.Visible(r.Words()), ".")))
 			}
 		}
 		if p.Level == config.Overridable {

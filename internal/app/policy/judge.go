@@ -122,11 +122,16 @@ func (p Policies) verdicts(ctx context.Context, pl *plan.Plan) ([]verdict.Policy
 	if len(p.list) == 0 {
 		return nil, nil
 	}
-	work := p.judge.Command.Work
-	document, err := Document(pl, work.Secrets)
+	document, err := Document(pl, p.judge.Command.Work.Secrets)
 	if err != nil {
 		return nil, err
 	}
+	return p.find(ctx, document)
+}
+
+// find returns what all policies find about the JSON of a plan.
+func (p Policies) find(ctx context.Context, document []byte) ([]verdict.Policy, error) {
+	work := p.judge.Command.Work
 	value, err := config.NewPlanValue(document)
 	if err != nil {
 		return nil, err
@@ -181,7 +186,7 @@ func (r ready) verdict(ctx context.Context, c *typeclient.Client, document json.
 		return v, err
 	}
 	v.Digest, t.Digest = ty.Digest, ty.Digest
-	if wrong := c.CheckConfig(ty, r.Config.Value, nil); len(wrong) > 0 {
+	if wrong := c.CheckConfig(ty, r.Config.Value, nil); ty.Policy != nil && len(wrong) > 0 {
 		return v, diag.Errorf("Invalid config", "The config of the policy does not match its image's config_schema: %s", wrong[0].Sentence())
 	}
 	v.Results, err = c.Judge(ctx, t, ty, r.Config.Value, document)
@@ -194,7 +199,7 @@ func failed(w *workspace.Workspace, err error) (list []verdict.Result) {
 		if d.Severity != diag.Error {
 			continue
 		}
-		text := d.Summary + ": " + strings.TrimSpace(d.Detail)
+		text := d.Summary + ": " + strings.Join(strings.Fields(d.Detail), " ")
 		if d.Range != nil {
 			text = d.Range.String() + ": " + text
 		}

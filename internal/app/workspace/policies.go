@@ -41,6 +41,24 @@ func PolicyFile(w *Workspace, from, name string) (*config.Manifest, error) {
 	return m, nil
 }
 
+// PoliciesIn reads the policies that the manifests of a directory declare.
+func PoliciesIn(w *Workspace, dir string) (*config.Manifest, error) {
+	sources, diags := config.Find(dir, nil, nil)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	inputs, diags := config.FindVariables(dir, w.Home, w.Environ, nil)
+	m, more := config.Load(sources, inputs, w.builtins())
+	if diags = append(diags, more...); diags.HasErrors() {
+		return nil, diags
+	}
+	if len(m.Policies()) == 0 {
+		return nil, diag.Errorf("No policies", "The manifests in %s declare no policy.", dir)
+	}
+	w.Secrets.Add(m.Secrets())
+	return m, nil
+}
+
 // PoliciesAround returns the manifest of the workspace for its policies, for a command that plans without it; nil = it has
 // none. It uses the values of variables that files and the environment give.
 func PoliciesAround(w *Workspace) (*config.Manifest, error) {

@@ -9,6 +9,7 @@ const (
 	checkConfig    = "config"
 	checkStrict    = "config-strict"
 	checkIdentity  = "identity"
+	checkPolicy    = "policy"
 
 	checkState      = "state"
 	checkStateAgain = "state-again"
@@ -52,7 +53,7 @@ const (
 
 // order is the order of the checks.
 var order = []string{
-	checkInit, checkInitAgain, checkInitKeys, checkInitTerm, checkConfig, checkStrict, checkIdentity,
+	checkInit, checkInitAgain, checkInitKeys, checkInitTerm, checkConfig, checkStrict, checkPolicy, checkIdentity,
 	checkState, checkStateAgain, checkStateKeys, checkStateTerm,
 	checkActions, checkValid, checkStateSchema, checkForecast, checkTwice, checkLastState, checkRefresh, checkUnknowns, checkDiscover,
 	checkWatch, checkWatchQuiet, checkWatchEnds, checkWatchMany, checkRenamed,
@@ -70,6 +71,7 @@ var titles = map[string]string{
 	checkConfig:      "the config fits the image's schema",
 	checkStrict:      "the schema refuses typing errors",
 	checkIdentity:    "the identity is declared, and every config has it",
+	checkPolicy:      "it judges plans, and alike each time",
 	checkState:       "state follows the protocol",
 	checkStateAgain:  "state answers a second query alike",
 	checkStateKeys:   "state ignores unknown keys",

@@ -165,6 +165,12 @@ func (e *engine) all(ctx context.Context) error {
 	e.check(ctx, checkInitTerm, e.image.terminateInit)
 	fits := e.check(ctx, checkConfig, e.image.checkConfig)
 	e.check(ctx, checkStrict, e.image.checkStrict)
+	if e.image.ty.Policy != nil {
+		if fits {
+			e.check(ctx, checkPolicy, func(ctx context.Context) outcome { return judges(ctx, e.image) })
+		}
+		return nil
+	}
 	e.check(ctx, checkIdentity, func(context.Context) outcome { return declaresIdentity(e.image) })
 	if !fits {
 		e.skipAll("the config does not fit the schema", checkState)
