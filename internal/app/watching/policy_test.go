@@ -1,0 +1,45 @@
+package watching
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// What policies deny is reported by a watch, and not repaired. What they allow again, is.
+func TestRun_RepairsNothingThatPoliciesDeny(t *testing.T) {
+	w := newWorld(t, `
+resource "a" {
+  type   = "thing"
+  config = { size = 1 }
+}
+`)
+	rules := filepath.Join(t.TempDir(), "policy.hcl")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(rules, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`
+policy "frozen" {
+  level = "mandatory"
+  rule {
+    deny    = [for a, r in plan.resources : a if r.change != "valid"]
+    message = "nothing changes today"
+  }
+}
+`)
+	w.engine.Workspace.Environ = append(w.engine.Workspace.Environ, "DEPLOYSTER_REQUIRE_POLICY="+rules)
+	w.watch(t, Options{})
+	w.set(func() { delete(w.things, "a") })
+	w.await(t, "nothing changes today")
+	time.Sleep(300 * time.Millisecond) // six polls
+	w.mu.Lock()
+	made := w.numbers
+	w.mu.Unlock()
+	if made != 1 {
+		t.Fatalf("it was made %d times", made)
+	}
+}
