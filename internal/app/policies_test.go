@@ -104,10 +104,10 @@ func TestPolicies_OnlyOverridableOnesAreOverridden(t *testing.T) {
 func TestPolicies_OverridesAreChecked(t *testing.T) {
 	reason, empty := "x", " "
 	for want, o := range map[string]policy.Overrides{
-		"-reason=TEXT":           {Names: []string{"few"}},
-		"needs -reason":          {Names: []string{"few"}, Reason: &empty},
-		"-override is missing":   {Reason: &reason},
-		"no such policy":         {Names: []string{"many"}, Reason: &reason},
+		"-reason=TEXT":         {Names: []string{"few"}},
+		"needs -reason":        {Names: []string{"few"}, Reason: &empty},
+		"-override is missing": {Reason: &reason},
+		"no such policy":       {Names: []string{"many"}, Reason: &reason},
 	} {
 		e, _ := newEngine(t)
 		declare(t, e, "policy.hcl", level("overridable"))

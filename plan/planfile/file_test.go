@@ -22,6 +22,7 @@ import (
 	"deployster/plan/change"
 	"deployster/plan/order"
 	"deployster/plan/reason"
+	"deployster/plan/verdict"
 	"deployster/protocol"
 	"deployster/state"
 	"deployster/state/moves"
@@ -56,7 +57,9 @@ func samplePlan() *plan.Plan {
 		Outputs: map[string]plan.Output{"o": {Value: json.RawMessage(`"x"`), Sensitive: true, Changed: true, Removed: true}},
 		Summary: plan.Summary{Update: 1, Deferred: 1, Move: 1},
 		Checks:  []config.CheckResult{{Name: "c", Status: config.CheckFail, Messages: []string{"m"}}},
-		Moves:   []moves.Move{{From: "old", To: "conf"}},
+		Policies: []verdict.Policy{{Name: "tags", Level: config.Advisory, Required: true, Image: "acme/tags:1", Digest: "sha256:9", Timed: true,
+			Results: []verdict.Result{{Severity: verdict.Error, Message: "m", Address: "conf", Path: "/config/a"}}}},
+		Moves: []moves.Move{{From: "old", To: "conf"}},
 		Exclusive: []plan.Exclusive{{Name: "jobs", Type: "acme/job:1", Host: "db", Kind: "job", Within: claims.Within{Directory: "/d", Prefix: "p"}, Declared: 1,
 			Purge: []plan.ExclusiveItem{{Identity: "a"}}, Undone: []plan.ExclusiveItem{{Identity: "b"}},
 			Kept: []plan.ExclusiveItem{{Identity: "c", Why: reason.New(reason.KeptByName)}}, Held: []*reason.Reason{reason.New(reason.HeldPart)}}},

@@ -32,7 +32,7 @@ policy "frozen" {
 }
 `)
 	w.engine.Workspace.Environ = append(w.engine.Workspace.Environ, "DEPLOYSTER_REQUIRE_POLICY="+rules)
-	w.watch(t, Options{})
+	w.watch(t, Options{Approve: "drift"})
 	w.set(func() { delete(w.things, "a") })
 	w.await(t, "nothing changes today")
 	time.Sleep(300 * time.Millisecond) // six polls
