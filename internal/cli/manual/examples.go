@@ -45,6 +45,8 @@ var examples = map[string][]string{
 	"type":              {"deployster type inspect acme/note:1"},
 	"type inspect":      {"deployster type inspect acme/note:1 -schema"},
 	"type test":         {"deployster type test -config=test.hcl -plug notes=./notes acme/note:1"},
+	"policy":            {"deployster policy test rules"},
+	"policy test":       {"deployster policy test rules", "deployster policy test -json rules"},
 	"artifact":          {"deployster artifact list"},
 	"artifact list":     {"deployster artifact list -json"},
 	"artifact check":    {"deployster artifact check app"},
