@@ -93,6 +93,9 @@ func (m *Manifest) Semaphores() []Semaphore { return m.instances.Modules.Semapho
 // Exclusive returns the declared exclusive sets, sorted by name.
 func (m *Manifest) Exclusive() []Exclusive { return m.instances.Modules.Exclusive }
 
+// Notify returns the declared notify blocks, sorted by name.
+func (m *Manifest) Notify() []Notify { return m.instances.Modules.Notify }
+
 // Resource returns a declared resource, nil if there is none at the address.
 func (m *Manifest) Resource(addr string) *Resource {
 	if i := m.instances.Find(addr); i != nil {

@@ -45,6 +45,7 @@ type (
 	Retry         = instance.Retry
 	Semaphore     = instance.Semaphore
 	Exclusive     = instance.Exclusive
+	Notify        = instance.Notify
 	Watch         = instance.Watch
 	Artifact      = instance.Artifact
 	Host          = instance.Host

@@ -9,6 +9,9 @@ import (
 // GuardFeature is the feature of deploysters that know InitAnswer.Guard and Action.Guarded.
 const GuardFeature = "guard"
 
+// NotifyFeature is the feature of deploysters that know Type.Notify.
+const NotifyFeature = "notify"
+
 // Guard is how a type undoes its guarded actions.
 type Guard struct {
 	Save *Command `json:"save,omitempty"` // saves what Undo needs, before the first guarded action; nil = the argument save

@@ -52,7 +52,7 @@ type InitInput struct {
 // Features are the names of what deployster has learned since its first release, such as
 // keys of an answer. A type answers with such a key only if its name is among the features
 // of init's input, so that it runs with older deploysters too.
-var Features = []string{GuardFeature, "policy"}
+var Features = []string{GuardFeature, "policy", NotifyFeature}
 
 // Abilities is a text for all versions and features that deployster knows: an answer to init may depend on it.
 func Abilities() string { return fmt.Sprint(MinVersion, MaxVersion, Features) }
@@ -194,8 +194,9 @@ type Type struct {
 	Independent       bool                   `json:"independent,omitempty"`     // its resources change only with their own config
 	ByPerson          bool                   `json:"by_person,omitempty"`       // a watch repairs only resources that declare it
 	Worker            *Command               `json:"worker,omitempty"`
-	Batch             *Batch                 `json:"batch,omitempty"` // actions that the worker carries out together
-	Guard             *Guard                 `json:"guard,omitempty"` // saves and undoes its guarded actions
+	Batch             *Batch                 `json:"batch,omitempty"`  // actions that the worker carries out together
+	Guard             *Guard                 `json:"guard,omitempty"`  // saves and undoes its guarded actions
+	Notify            *Command               `json:"notify,omitempty"` // sends a notification: then it has no other command
 	Reuse             bool                   `json:"reuse,omitempty"`
 	NoCache           bool                   `json:"no_cache,omitempty"` // init runs again each time
 	Policy            *Command               `json:"policy,omitempty"`   // judges plans; nil = it is the type of resources

@@ -30,13 +30,14 @@ type declarations struct {
 	Hosts      map[string]*Block  // of the root
 	Exclusive  map[string]*Block  // of the root
 	Policies   map[string]*Policy // of the root
+	Notify     map[string]*Block  // of the root
 }
 
 func newDeclarations() declarations {
 	return declarations{Variables: map[string]*Variable{}, Locals: map[string]*Local{}, Types: map[string]*Block{},
 		Plugs: map[string]*Block{}, Semaphores: map[string]*Block{}, Artifacts: map[string]*Block{}, Checks: map[string]*Check{},
-		Hosts: map[string]*Block{}, Exclusive: map[string]*Block{}, Policies: map[string]*Policy{}, Resources: map[string]*Resource{},
-		Outputs: map[string]*Block{}, Calls: map[string]*Call{}}
+		Hosts: map[string]*Block{}, Exclusive: map[string]*Block{}, Policies: map[string]*Policy{}, Notify: map[string]*Block{},
+		Resources: map[string]*Resource{}, Outputs: map[string]*Block{}, Calls: map[string]*Call{}}
 }
 
 // Block is a declaration that consists of its attributes.

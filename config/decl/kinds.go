@@ -58,6 +58,8 @@ var kinds = []Kind{
 	{Block: "exclusive", named: true, schema: exclusiveSchema,
 		decode: func(l *loader, b *hcl.Block) { l.attributes(b, exclusiveSchema, l.b.Exclusive) }},
 	{Block: "policy", named: true, schema: policySchema, decode: (*loader).policy, expressions: policyExpressions},
+	{Block: "notify", named: true, schema: notifySchema,
+		decode: func(l *loader, b *hcl.Block) { l.attributes(b, notifySchema, l.b.Notify) }},
 	{Block: "resource", named: true, schema: resourceSchema, decode: (*loader).resource,
 		Root: "resource", Noun: "resource", Advice: "Declare it with a resource block, or correct the name", allowed: notStatic,
 		declared: func(b *Module, _ Usage) Names { return resourceNames{b} }, expressions: resourceExpressions},

@@ -33,6 +33,7 @@ type Modules struct {
 	Plugs          []instance.Plug
 	Semaphores     []instance.Semaphore
 	Exclusive      []instance.Exclusive // sorted by name
+	Notify         []instance.Notify    // sorted by name
 	Diags          hcl.Diagnostics      // the errors of for_each and count
 	Secrets        func() []string
 	Hider          func() *secret.Hider            // of Secrets

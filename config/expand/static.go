@@ -57,6 +57,10 @@ func (m *Instances) evaluateStatic(e *eval.Evaluator, mod *instance.Module) hcl.
 			s, d := m.exclusive(b.Exclusive[name])
 			m.Modules.Exclusive, diags = append(m.Modules.Exclusive, s), append(diags, d...)
 		}
+		for _, name := range slices.Sorted(maps.Keys(b.Notify)) {
+			n, d := m.notify(b.Notify[name])
+			m.Modules.Notify, diags = append(m.Modules.Notify, n), append(diags, d...)
+		}
 		for _, name := range slices.Sorted(maps.Keys(b.Artifacts)) {
 			a, d := m.artifact(b.Artifacts[name])
 			m.Modules.Artifacts, diags = append(m.Modules.Artifacts, a), append(diags, d...)

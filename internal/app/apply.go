@@ -42,6 +42,7 @@ func (o ApplyOptions) command() string {
 // was run. The report file is written in every case.
 func (e *Engine) Apply(ctx context.Context, o ApplyOptions) (report *apply.Report, err error) {
 	r := reporter{command: e.command, file: o.Report}
+	tell := teller{engine: e, where: "deployster " + o.command() + " in " + e.Workspace.Dir}
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
@@ -51,18 +52,19 @@ func (e *Engine) Apply(ctx context.Context, o ApplyOptions) (report *apply.Repor
 				"file, and the next command merges it."))
 		}
 		err = r.end(err)
+		tell.end(ctx, r.report)
 	}()
-	return e.apply(ctx, o, &r)
+	return e.apply(ctx, o, &r, &tell)
 }
 
 // apply is the list of the stages of an apply.
-func (e *Engine) apply(ctx context.Context, o ApplyOptions, r *reporter) (*apply.Report, error) {
+func (e *Engine) apply(ctx context.Context, o ApplyOptions, r *reporter, tell *teller) (*apply.Report, error) {
 	rules, err := e.rules(o)
 	if err != nil {
 		return nil, err
 	}
 	loaded, err := e.toApply(ctx, o, rules)
-	r.plan = loaded.Saved
+	r.plan, tell.of = loaded.Saved, loaded.Manifest
 	if err != nil {
 		return nil, err
 	}
@@ -101,12 +103,15 @@ func (e *Engine) apply(ctx context.Context, o ApplyOptions, r *reporter) (*apply
 	if err != nil {
 		return nil, err
 	}
+	tell.begin(ctx)
 	ran, err := stage.Run(ctx, e.command, approved, stage.RunOptions{Parallelism: o.Parallelism, KeepGoing: o.KeepGoing, AtOnce: o.AtOnce,
 		MaxFailed: o.MaxFailed, Waves: waves})
 	if err != nil {
 		return nil, err
 	}
-	e.release(connected.Close)
+	if !tell.waits() {
+		e.release(connected.Close)
+	}
 	report := ran.Finish()
 	report.Policies = drafted.Plan.Policies
 	if d := hosts.NotDone(ran.Left); d != nil {

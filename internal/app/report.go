@@ -17,7 +17,8 @@ type reporter struct {
 	command command.Command
 	file    string // "" = none
 	written bool
-	plan    *plan.Plan // as far as there is one
+	plan    *plan.Plan    // as far as there is one
+	report  *apply.Report // what was written
 }
 
 // begin writes a report with the status unknown. This shows, before anything is done,
@@ -35,7 +36,7 @@ func (r *reporter) begin() error {
 
 // write writes the report of what was done.
 func (r *reporter) write(report *apply.Report) error {
-	r.written = true
+	r.written, r.report = true, report
 	if r.file == "" {
 		return nil
 	}

@@ -88,7 +88,7 @@ func (rs *Resolver) All(ctx context.Context) (map[string]string, error) {
 		refused      bool
 	}
 	read := map[string]name{} // many resources share a type
-	for _, r := range slices.Concat(rs.manifest.Resources(), typesOfArtifacts(rs.manifest)) {
+	for _, r := range slices.Concat(rs.manifest.Resources(), typesOfArtifacts(rs.manifest), rs.notifiers()) {
 		if !rs.Wanted(r.Address) {
 			continue
 		}

@@ -17,7 +17,7 @@ func Inspect(ctx context.Context, c command.Command, runtime Runtime, image stri
 	}
 	client := typeclient.New(typeclient.Options{Runner: runtime, Inspector: runtime, Version: c.Work.Version, Verbose: c.Work.Verbose,
 		Workspace: c.Work.Dir, Log: c.Line})
-	ty, err = client.Init(ctx, typeclient.Target{Address: "inspect", Reference: image, Digest: found.Digest})
+	ty, err = client.Describe(ctx, typeclient.Target{Address: "inspect", Reference: image, Digest: found.Digest})
 	return found.Reference, ty, err
 }
 

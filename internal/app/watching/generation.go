@@ -276,6 +276,7 @@ func (l *looker) Look(ctx context.Context, addr string) (watch.Look, error) {
 
 // take makes a generation the current one.
 func (w *watcher) take(g *generation) {
+	w.notify(g)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.current = g

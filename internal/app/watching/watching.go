@@ -12,6 +12,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/app"
+	"deployster/internal/app/notifying"
 	"deployster/internal/app/repairs"
 	"deployster/internal/app/watch"
 	"deployster/internal/app/watch/metrics"
@@ -69,6 +70,7 @@ type watcher struct {
 	told    *watchclient.Client // of the processes that report changes
 	systemd sdnotify.Notifier
 	metrics *metrics.Metrics
+	notes   *notifying.Outbox
 
 	again  chan struct{} // the state has changed: read everything again
 	renews chan struct{} // a repair has applied something else than was recorded
@@ -112,7 +114,9 @@ func Run(ctx context.Context, e *app.Engine, o Options) (watch.End, watch.Counts
 	if err != nil {
 		return "", watch.Counts{}, err
 	}
+	w.notes = w.newNotes(ctx, e)
 	w.engine = repairs.Keeper{Command: e.Command(), Machine: machine}.Child(func(event events.Event) {
+		w.notes.Offer(event)
 		if event.Level != events.Debug || w.Verbose {
 			e.Workspace.Events(event) // otherwise each query would be reported
 		}
@@ -130,6 +134,7 @@ func Run(ctx context.Context, e *app.Engine, o Options) (watch.End, watch.Counts
 	defer func() { _ = lock.Unlock() }() // it goes with the process anyway
 	end, counts := w.run(ctx, first)
 	w.status(Stopping, "stopping: "+string(end), "")
+	w.notes.Close(w.engine.Command.Abort)
 	return end, counts, nil
 }
 

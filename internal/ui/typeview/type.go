@@ -30,6 +30,7 @@ type Document struct {
 	PlugsIn      []string                        `json:"plugs_in,omitempty"`
 	Resources    map[string]string               `json:"required_resources,omitempty"`
 	StateAction  protocol.Command                `json:"state_action"`
+	Notify       *protocol.Command               `json:"notify,omitempty"` // it sends notifications, and has no states
 	Absent       bool                            `json:"absent"`
 	Dependencies bool                            `json:"dependencies"`
 	Refresh      bool                            `json:"refresh"`
@@ -54,7 +55,7 @@ func Describe(name string, ty protocol.Type) Document {
 	t := Document{Format: 1, Image: name, Digest: ty.Digest, Label: ty.Label, Protocol: ty.Protocol, ConfigSchema: ty.ConfigSchema,
 		StateSchema: ty.StateSchema,
 		Identity:    ty.Identity, Kind: ty.Kind, Plugs: ty.Plugs, PlugsIn: ty.PlugsIn,
-		Resources: ty.RequiredResources, StateAction: ty.StateAction,
+		Resources: ty.RequiredResources, StateAction: ty.StateAction, Notify: ty.Notify,
 		Absent: ty.Absent, Dependencies: ty.Dependencies, Refresh: ty.Refresh, WatchAction: ty.WatchAction,
 		Discover: ty.DiscoverAction,
 		Memory:   ty.Memory, Unknowns: ty.Unknowns, Independent: ty.Independent, ByPerson: ty.ByPerson,
@@ -86,6 +87,9 @@ func Print(p terminal.Printer, t Document) {
 		{"State by", commandText(t.StateAction)},
 		{"Can", strings.Join(abilities(t), "; ")},
 	}
+	if t.Notify != nil {
+		facts = append(facts[:3], []string{"Notifies by", commandText(*t.Notify)})
+	}
 	if t.ReadOnly {
 		facts = append(facts, []string{"Its files", "read-only, except for plugs and /tmp; read_only_rootfs = false allows more"})
 	}
@@ -106,6 +110,9 @@ func Print(p terminal.Printer, t Document) {
 	printProperties(p, t.Config, true)
 	if t.configOpen && len(t.Config) > 0 {
 		p.Printf("  Other properties are accepted too.\n")
+	}
+	if t.Notify != nil {
+		return // it has neither states nor plugs
 	}
 	p.Printf("\n%s\n", paint.Bold("State"))
 	if len(t.State) == 0 {

@@ -228,6 +228,9 @@ func readCommonInit(f *Fields, ty *protocol.Type) {
 	ty.Label = f.Text("label")
 	ty.ConfigSchema = schema(f, "config_schema")
 	s := f.object("state_action")
+	if readNotify(f, ty, s != nil) {
+		return
+	}
 	if s == nil {
 		f.Problem("\"state_action\" is missing")
 		return

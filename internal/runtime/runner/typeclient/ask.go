@@ -13,10 +13,13 @@ import (
 // StepInfo is the step that queries an image for the artifacts that it supports.
 const StepInfo = "info"
 
-// Ask is one invocation of an image in the artifact protocol. Another package owns the
+// StepNotify is the step in which an image sends a notification.
+const StepNotify = "notify"
+
+// Ask is one invocation of an image of artifacts or of a notifier. Another package owns the
 // messages; this one runs the image, shows its output and records it.
 type Ask struct {
-	Step    string // info, check, get, put
+	Step    string // info, check, get, put, notify
 	ID      string // of a put, which is an action; other steps are queries
 	Digest  string
 	Command protocol.Command
@@ -25,6 +28,7 @@ type Ask struct {
 	Volumes []runner.Volume
 	Answer  *runner.Answer
 	Timeout time.Duration // 0 = none
+	Grace   time.Duration // between SIGTERM and SIGKILL; 0 = the runner's default
 
 	// Says: the answer is on stdout; otherwise stdout is a log. At most KeepSaid bytes
 	// of the stdout of a put are kept.
@@ -47,7 +51,7 @@ func (a Ask) call(t Target) call {
 	k := call{target: t, step: a.Step, kind: runner.Query, digest: a.Digest, command: a.Command, stdin: a.Stdin, mounts: t.Mounts,
 		cwd:      a.Cwd,
 		settings: t.Settings.Confined(), timeout: a.Timeout, volumes: a.Volumes, answer: a.Answer, onEnd: a.Ended, log: !a.Says,
-		artifact: true}
+		grace: a.Grace, artifact: true}
 	if a.ID != "" {
 		k.kind, k.id, k.quiet, k.keep = runner.Action, a.ID, a.Says, 2*KeepSaid
 	}
@@ -106,7 +110,8 @@ func Failed(t Target, step string, cause error, summary, detail string, args ...
 // refusals returns the summaries of the errors for steps that end with an exit code other than zero.
 func refusals() map[string]string {
 	return map[string]string{StepInfo: "The image refused", "check": "The versions could not be listed",
-		"get": "The version is unavailable", "put": "The put failed"}
+		"get": "The version is unavailable", "put": "The put failed",
+		StepNotify: "The notification was not sent"}
 }
 
 // IsType reports whether an answer to init or info is a valid answer of a resource type.

@@ -73,9 +73,19 @@ func (e *NowhereError) Why() string {
 	return strings.Join(e.Tried, "; ")
 }
 
-// Init queries an image for what it is. Its container gets no mounts and no network. Init runs an image once
-// for each name and settings, unless the image forbids caching its answer.
+// Init is Describe for a resource type.
 func (c *Client) Init(ctx context.Context, t Target) (protocol.Type, error) {
+	ty, err := c.Describe(ctx, t)
+	if err == nil && ty.Notify != nil {
+		return protocol.Type{}, fail(initOf(t, ty.Digest), nil, "The image is not a resource type", "Image %s sends notifications: name "+
+			"it in a notify block. docs/notifications.md shows one.", diag.Visible(t.Reference))
+	}
+	return ty, err
+}
+
+// Describe queries an image for what it is. Its container gets no mounts and no network. Describe runs an image once
+// for each name and settings, unless the image forbids caching its answer.
+func (c *Client) Describe(ctx context.Context, t Target) (protocol.Type, error) {
 	digest, err := t.Digest, error(nil)
 	if digest == "" {
 		digest, err = c.images.resolveFor(ctx, t, StepInit, t.Reference)

@@ -37,6 +37,7 @@ type call struct {
 	answer   *runner.Answer
 	log      bool  // stdout is a log, also of a query
 	keep     int64 // bytes of logs; 0 = as in the settings
+	grace    time.Duration
 
 	remembers bool // its type has a memory, which is never shown
 }
@@ -62,6 +63,8 @@ func (k call) question() string {
 // moreTime returns where the timeout of the call is set in the manifest.
 func (k call) moreTime() string {
 	switch {
+	case k.step == StepNotify && k.artifact:
+		return `timeouts { action = "..." } in its type block`
 	case k.artifact && k.step != StepInfo:
 		return `timeouts { ` + k.step + ` = "..." } in its block`
 	case k.kind == runner.Action:
@@ -94,6 +97,7 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 		Guard:      k.target.Guard,
 		ID:         k.id,
 		Timeout:    k.timeout,
+		Grace:      k.grace,
 		KeepLog:    max(k.settings.KeepLog, k.keep),
 		Cwd:        k.cwd,
 		Volumes:    k.volumes,
