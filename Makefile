@@ -28,6 +28,7 @@ build:
 	cd kube && go build -buildvcs=false -ldflags="-s -w" -o ../bin/deployster-kube .
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-pod ./internal/runtime/pod/deployster-pod
 	$(call image,machine,machine,amd64)
+	$(call image,notify,notify,amd64)
 	$(call image,pod,internal/runtime/pod/deployster-pod,amd64)
 	@for f in deployster deployster-shim; do cp bin/$$f bin/.$$f && mv bin/.$$f bin/$$f; done
 
@@ -46,6 +47,7 @@ bundle:
 	GOARCH=$(ARCH) go build -buildvcs=false -ldflags="-s -w" -o bin/$(ARCH)/deployster-agent ./containerd/agent/deployster-agent
 	GOARCH=$(ARCH) go build -buildvcs=false -ldflags="-s -w" -o bin/$(ARCH)/deployster-shim ./containerd/shim/deployster-shim
 	$(call image,machine,machine,amd64 $(ARCH))
+	$(call image,notify,notify,amd64 $(ARCH))
 	$(call image,pod,internal/runtime/pod/deployster-pod,amd64 $(ARCH))
 	$(if $(RUNC),cp $(RUNC) bin/$(ARCH)/runc,rm -f bin/$(ARCH)/runc)
 	tar -C bin/$(ARCH) --owner=0 --group=0 -cf - . | gzip -1n >$(BUNDLE)

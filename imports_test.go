@@ -73,6 +73,8 @@ var ranks = map[string]int{
 	"protocol/internal/compare":              1,
 	"protocol/internal/fingerprint":          1,
 	"protocol/internal/jsonvalue":            0,
+	"notify":                                 70,
+	"protocol":                               1,
 	"protocol/dirwatch":                      0,
 	"protocol/internal/schema":               0,
 	"config/funcs":                           10,

@@ -21,7 +21,7 @@ var programs = []program{
 }
 
 // images are the programs of the images that come with deployster.
-var images = []program{{"machine", ".", "./machine"}, {"pod", ".", "./internal/runtime/pod/deployster-pod"}}
+var images = []program{{"machine", ".", "./machine"}, {"notify", ".", "./notify"}, {"pod", ".", "./internal/runtime/pod/deployster-pod"}}
 
 func (r *release) binary(arch, name string) string { return filepath.Join(r.work, "bin", arch, name) }
 

@@ -11,6 +11,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/app"
+	"deployster/internal/app/notifying"
 	"deployster/internal/app/repairs"
 	"deployster/internal/app/watch"
 	"deployster/internal/app/watch/metrics"
@@ -36,7 +37,8 @@ func (w *world) loaded(t *testing.T) (*watcher, *generation) {
 	quiet := Options{Parallelism: 2, Print: func(string, ...any) {}, Record: func() Recording {
 		return Recording{Records: none{}, Send: func(events.Event) {}, End: func(apply.Status) {}}
 	}}
-	watched := &watcher{Options: quiet, kinds: kinds, again: make(chan struct{}, 1), metrics: metrics.New(), reasons: map[string]string{}}
+	watched := &watcher{Options: quiet, kinds: kinds, again: make(chan struct{}, 1), metrics: metrics.New(), reasons: map[string]string{},
+		notes: notifying.New(t.Context(), notifying.Options{})}
 	watched.engine = w.keeper(t).Child(func(events.Event) {}, none{})
 	var err error
 	watched.told = watched.engine.NewWatchClient()

@@ -128,6 +128,8 @@ func params(root string, setup func(*testscript.Env) error) testscript.Params {
 			"server":        startServer,
 			"network":       setNetwork,
 			"files":         serveFiles,
+			"hooks":           listenForHooks,
+			"mails":           listenForMail,
 			"notify-socket": listenForNotes,
 			"nobody":        becomeNobody,
 			"cluster":       startCluster,
