@@ -138,7 +138,10 @@ func (b *box) send(ctx context.Context, i item) {
 		case <-ctx.Done():
 		}
 		wait.Stop()
-		if ctx.Err() != nil || b.o.For > 0 && time.Since(i.at) > b.o.For {
+		if ctx.Err() != nil {
+			return // what waits is warned of by leave
+		}
+		if b.o.For > 0 && time.Since(i.at) > b.o.For {
 			b.giveUp()
 			return
 		}
@@ -174,10 +177,10 @@ func (b *box) sent(i item) {
 	}
 }
 
-// giveUp warns of what has waited too long, once for all of it. At the end of a run that is all that waits.
+// giveUp warns of what has waited too long, once for all of it.
 func (b *box) giveUp() {
 	b.mu.Lock()
-	for len(b.queue) > 0 && b.o.For > 0 && time.Since(b.queue[0].at) > b.o.For {
+	for len(b.queue) > 0 && time.Since(b.queue[0].at) > b.o.For {
 		b.queue, b.lost = b.queue[1:], b.lost+1
 	}
 	b.mu.Unlock()
@@ -203,7 +206,7 @@ func (b *box) report() {
 	}
 	reason := "It did not answer in time."
 	if list := diag.From("", why); why != nil && len(list) > 0 {
-		reason = strings.TrimSpace(strings.TrimSuffix(list[0].Summary, ".") + ". " + list[0].Detail)
+		reason = strings.TrimPrefix(strings.TrimSuffix(list[0].Summary, ".")+". "+list[0].Detail, ". ")
 	}
 	b.o.Warn(diag.Warningf("Not notified", "%s of notify.%s could not be sent, which changes nothing else. %s",
 		words.Count(lost, "notification"), b.n.Name, reason))
