@@ -133,10 +133,6 @@ func (c *Client) Send(ctx context.Context, t Target, m Message) error {
 			return err
 		}
 	} else {
-		if image := k.Type.Notify.Image; image != "" {
-			return c.failed(t, errors.ErrUnsupported, "The image cannot be used", "Its answer to init has \"notify\" in another image, %s, which is not "+
-				"supported.", diag.Visible(image))
-		}
 		in := input{InitInput: c.o.Input, Config: t.Config, Event: m.Event, Summary: m.Summary}
 		in.Name, in.Type, a.Command = t.Name, t.Reference, *k.Type.Notify
 		if a.Stdin, err = jsondoc.Encode(in); err != nil {

@@ -63,6 +63,7 @@ type sent struct {
 	Intent   protocol.Intent `json:"intent"`
 	Protocol *struct{}       `json:"protocol"`
 	Plan     json.RawMessage `json:"plan"`
+	Event    json.RawMessage `json:"event"`
 }
 
 func checkInvocation(dir string) error {
@@ -73,6 +74,9 @@ func checkInvocation(dir string) error {
 	if of := filepath.Base(filepath.Dir(dir)); strings.HasPrefix(of, "artifact.") || strings.HasPrefix(of, "publish.") {
 		return checkArtifactInput(filepath.Base(dir), stdin)
 	}
+	if bytes.HasPrefix(stdin, []byte(`{"source":`)) {
+		return checkArtifactInput(filepath.Base(dir), stdin) // a notification by an image of Concourse
+	}
 	answer, err := os.ReadFile(filepath.Join(dir, "stdout"))
 	return errors.Join(err, checkConversation(stdin, answer))
 }
@@ -80,9 +84,10 @@ func checkInvocation(dir string) error {
 // artifactKeys are what images of artifacts are sent, by step: those of Concourse refuse
 // any other key.
 var artifactKeys = map[string][][]string{
-	"check": {{"source"}, {"source", "version"}, {"config", "from", "response_path"}},
-	"get":   {{"source", "version"}, {"params", "source", "version"}, {"config", "space", "version"}},
-	"put":   {{"source"}, {"params", "source"}, {"config", "response_path"}},
+	"check":  {{"source"}, {"source", "version"}, {"config", "from", "response_path"}},
+	"get":    {{"source", "version"}, {"params", "source", "version"}, {"config", "space", "version"}},
+	"notify": {{"source"}, {"params", "source"}},
+	"put":    {{"source"}, {"params", "source"}, {"config", "response_path"}},
 }
 
 func checkArtifactInput(step string, stdin []byte) error {
@@ -109,7 +114,7 @@ func checkLines(path string) (seen int, err error) {
 	}
 	for line := range bytes.Lines(content) {
 		var said struct{ Stdin, Stdout string }
-		if json.Unmarshal(line, &said) != nil || said.Stdin == "" {
+		if json.Unmarshal(line, &said) != nil || said.Stdin == "" || strings.HasPrefix(said.Stdin, `{"source":`) {
 			continue // it was killed over it, or it did not begin it itself
 		}
 		seen++
@@ -128,6 +133,9 @@ func checkConversation(stdin, answer []byte) error {
 	var in sent
 	if err := json.Unmarshal(stdin, &in); err != nil {
 		return err
+	}
+	if in.Event != nil { // its output is a log
+		return matches("notify-input", stdin)
 	}
 	version := 2
 	if in.Protocol == nil {

@@ -1,0 +1,10 @@
+# error 9:13 known
+
+resource "web" {
+  type = "acme/web:1"
+}
+notify "ops" {
+  type   = "acme/pager:1"
+  on     = ["report.ok"]
+  config = { url = resource.web.state.url }
+}
