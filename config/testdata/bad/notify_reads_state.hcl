@@ -1,4 +1,4 @@
-# error 9:13 known
+# error 9:20 known
 
 resource "web" {
   type = "acme/web:1"
