@@ -96,7 +96,8 @@ func (d *Service) sources() []string {
 
 // newest finds the newest version of each artifact, whatever pins it, starting from the
 // one in use. It also returns what the images listed.
-func (d *Service) newest(ctx context.Context, names []string, parallelism int) (map[string]artifacts.Pin, map[string]artifact.Checked, error) {
+func (d *Service) newest(ctx context.Context, names []string, parallelism int) (map[string]artifacts.Pin,
+	map[string]artifact.Checked, error) {
 	client, err := d.open(ctx, names...)
 	if err != nil {
 		return nil, nil, err
