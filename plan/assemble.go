@@ -87,7 +87,7 @@ func (a assembly) frame() *Plan {
 	p := &Plan{Format: Format, Deployster: o.Version, Created: o.Now.UTC().Truncate(time.Microsecond),
 		Lineage: s.Prior.Lineage, Serial: s.Prior.Serial, Workspace: o.Workspace,
 		Images: a.session.Prober.Images(), Resources: a.steps, Moves: a.moves(), Selection: s.Selection,
-		LeftOut: a.leftOut(), Unreached: a.unreached(),
+		LeftOut: a.leftOut(), Unreached: a.unreached(), Transfers: transfers(s.Prior),
 		Variables: m.Variables().Values(), SensitiveVariables: m.Variables().Sensitive(), VariableOrigins: m.Variables().Origins(),
 		Sources: m.Sources(), Edges: a.edges()}
 	p.Instances, p.Artifacts, p.Hosts = p.Sources.Instances, o.Artifacts.Found(), o.Hosts

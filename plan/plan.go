@@ -19,6 +19,7 @@ import (
 	"deployster/plan/subject"
 	"deployster/plan/verdict"
 	"deployster/protocol"
+	"deployster/state"
 	"deployster/state/moves"
 )
 
@@ -65,6 +66,9 @@ type Plan struct {
 	// Errored reports that the plan is incomplete because of errors: it can be shown,
 	// but neither saved nor applied.
 	Errored bool `json:"errored,omitempty"`
+
+	// Transfers are what has come from other states, or gone there, since the last apply that agreed with it.
+	Transfers []state.Transferred `json:"transfers,omitempty"`
 
 	Moves []moves.Move `json:"moves,omitempty"` // address changes that apply makes in the state file first
 

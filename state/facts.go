@@ -1,6 +1,10 @@
 package state
 
-import "deployster/state/actions"
+import (
+	"slices"
+
+	"deployster/state/actions"
+)
 
 // Pins records the pins that the mounts of a run need, before any container runs.
 func (j *Journal) Pins(pins map[string]Pin) error {
@@ -21,4 +25,29 @@ func (j *Journal) Put(addr string, p actions.Put) error {
 // Failed records that the step of a resource has failed.
 func (j *Journal) Failed(addr string) error {
 	return j.append(record{Kind: kindFailed, Address: addr})
+}
+
+// Saw records that this run agrees with the transfers of these addresses: it does not declare what
+// has gone, or declares what has come.
+func (j *Journal) Saw(addresses []string) error {
+	if len(addresses) == 0 {
+		return nil
+	}
+	return j.append(record{Kind: kindSaw, Addresses: slices.Clone(addresses)})
+}
+
+// entry returns the entry of an address by now.
+func (j *Journal) entry(addr string) Entry {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.run.snapshot.Resources[addr]
+}
+
+// stays refuses to act on an object whose entry is on its way between two states.
+func stays(addr string, e Entry) error {
+	if e.Transfer == nil {
+		return nil
+	}
+	return refuse(ErrBroken, "The resource is on its way", "%s is on its way between two states (the other one is %s), and neither acts on it.",
+		addr, e.Transfer.Other().State)
 }

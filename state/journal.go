@@ -115,6 +115,9 @@ func (j *Journal) ActionStarted(s Start) error {
 	j.mu.Lock()
 	recorded, known := j.run.snapshot.Resources[s.Address]
 	j.mu.Unlock()
+	if err := stays(s.Address, recorded); err != nil {
+		return err
+	}
 	if s.Another {
 		recorded, known = Entry{}, false
 	}
@@ -194,6 +197,9 @@ func (j *Journal) Valid(addr string, e Entry) error {
 
 // Removed records that a resource no longer exists, or that it is to be forgotten.
 func (j *Journal) Removed(addr string) error {
+	if err := stays(addr, j.entry(addr)); err != nil {
+		return err
+	}
 	return j.append(record{Kind: kindRemoved, Address: addr})
 }
 

@@ -30,6 +30,7 @@ const (
 	kindPins      kind = "pins"
 	kindArtifacts kind = "artifacts"
 	kindPut       kind = "put"
+	kindSaw       kind = "saw" // transfers
 )
 
 // record is one fact, a line of the journal (see state/lines). Seq counts from 1, and Prev
@@ -64,6 +65,7 @@ type record struct {
 	Pins      map[string]Pin      `json:"pins,omitempty"`
 	Artifacts map[string]Artifact `json:"artifacts,omitempty"`
 	Put       *actions.Put        `json:"put,omitempty"`
+	Addresses []string            `json:"addresses,omitempty"`
 
 	// An encrypted record has only these, and the first three above, in clear text in the
 	// journal: see encryptedRecord.

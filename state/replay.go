@@ -92,6 +92,7 @@ func (p *replayRun) apply(r record) {
 	case kindValid:
 		e := *r.Entry
 		e.Acted = max(e.Acted, p.snapshot.Resources[r.Address].Acted)
+		e.Transfer = p.snapshot.Resources[r.Address].Transfer
 		p.snapshot.Resources[r.Address] = e
 		p.settle(r.Address, &e)
 	case kindRemoved:
@@ -111,6 +112,8 @@ func (p *replayRun) apply(r record) {
 		p.snapshot.Artifacts = r.Artifacts
 	case kindPut:
 		p.snapshot.Put(r.Address, r.Put)
+	case kindSaw:
+		p.snapshot.See(r.Addresses)
 	case kindFailed:
 		p.failed = append(p.failed, r.Address)
 	case kindMoved:

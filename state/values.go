@@ -18,6 +18,8 @@ type (
 	Status       = content.Status
 	Duration     = content.Duration
 	Kept         = content.Kept
+	Transfer     = content.Transfer
+	Transferred  = content.Transferred
 )
 
 // The format of the state file and of its journal, and the statuses of runs.

@@ -126,6 +126,9 @@ func Pinned(s state.Snapshot, addr, pin string, died state.Applied) bool {
 		return true
 	}
 	entry, known := s.Resources[addr]
+	if !known && died.Plan != "" && s.Went(addr) != nil { // the killed run had given it to another state
+		return true
+	}
 	if known && entry.Dirty && died.Plan != "" {
 		// The killed run had started an action on it.
 		clean := entry

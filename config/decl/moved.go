@@ -160,6 +160,7 @@ func stepKey(t hcl.Traversal, i int) (string, bool) {
 // declared.
 type Removed struct {
 	From    string
+	To      string     // the state that the objects belong to from now on, a URL or a file; "" = none
 	Destroy bool       // otherwise it is forgotten: the real object is not destroyed
 	Range   diag.Range // the block's header
 }
@@ -188,7 +189,26 @@ func (l *loader) removed(b *hcl.Block) {
 		}
 		v.Destroy = value.True()
 	}
+	if a := c.Attributes["to"]; a != nil {
+		v.To = l.otherState(a)
+		if a := lifecycle["destroy"]; a != nil && v.To != "" {
+			l.add(source.Failure(a.Range, "Moved and destroyed", "With to the objects belong to another state, and nothing is destroyed. "+
+				"Remove lifecycle, or to."))
+		}
+		v.Destroy = false
+	}
 	if v.FromTarget.Address != "" {
 		l.b.Removed = append(l.b.Removed, v)
 	}
+}
+
+// otherState reads the place of another state, which must be a constant.
+func (l *loader) otherState(a *hcl.Attribute) string {
+	value, diags := a.Expr.Value(nil)
+	if diags.HasErrors() || value.Type() != cty.String || value.IsNull() || !value.IsKnown() || value.AsString() == "" {
+		l.add(source.Failure(a.Expr.Range(), "Not a constant", "The value of %s is a URL such as \"s3://acme/net\", or the path of a "+
+			"state file, in quotes.", a.Name))
+		return ""
+	}
+	return value.AsString()
 }

@@ -46,7 +46,7 @@ var (
 	conditionSchema        = attributes("condition!", "error_message!")
 	checkSchema            = attributes("gate").with("assert", conditionSchema)
 	movedSchema            = attributes("from!", "to!")
-	removedSchema          = attributes("from!").with("lifecycle", removedLifecycleSchema)
+	removedSchema          = attributes("from!", "to").with("lifecycle", removedLifecycleSchema)
 	removedLifecycleSchema = attributes("destroy")
 	artifactSchema         = attributes("type!", "source", "params", "space", "version").with("timeouts", attributes("check", "get"))
 	publishSchema          = attributes("artifact!", "params", "inputs", "triggers", "depends_on", "idempotent").

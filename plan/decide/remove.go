@@ -57,6 +57,12 @@ func (d *Decisions) remove(ctx context.Context, addr string, entry state.Entry) 
 	case selection.RefreshOnly:
 		step.Part, step.Reason = &change.Left{}, reason.New(reason.Undeclared).With(reason.New(reason.OnlyRecords))
 		return step, nil
+	case block != nil && block.To != "":
+		step.ReadOnly, step.Reason = entry.ReadOnly, reason.New(reason.Goes, block.Range.String(), block.To)
+		return step, nil
+	case block == nil && !selection.Destroy && arrived(x.Subject.Prior, addr) != nil:
+		step.Part, step.Reason = &change.Left{}, reason.New(reason.Unarrived, arrived(x.Subject.Prior, addr).From.State)
+		return step, nil
 	case end.Forget && end.Owner != "":
 		step.Reason = reason.New(reason.ObjectOwned).With(objects.OwnedBy(end.Owner, end.Unsure))
 		return step, nil
@@ -115,6 +121,14 @@ func (d *Decisions) remove(ctx context.Context, addr string, entry state.Entry) 
 		step.Reason = step.Reason.With(reason.New(reason.AlsoUnfinished))
 	}
 	return step, nil
+}
+
+// arrived returns how an entry came from another state, if no apply has ended since that declared it; nil = it did not.
+func arrived(s state.Snapshot, addr string) *state.Transferred {
+	if came := s.Came(addr); came != nil && !came.Seen {
+		return came
+	}
+	return nil
 }
 
 // leftover warns that a part of an object may exist, where it is only forgotten; nil = none may.

@@ -168,6 +168,16 @@ func (s *set) recorded(object match.Object) *reason.Reason {
 	return nil
 }
 
+// gone returns why an object is kept that was transferred to another state; nil = it was not.
+func (s *set) gone(object match.Object) *reason.Reason {
+	for _, t := range s.session.Subject.Prior.Transferred {
+		if t.Entry != nil && s.on(t.Entry.Settings.Host) && mayMean(objects.Recorded(*t.Entry), object) {
+			return reason.New(reason.KeptAsGone, t.To.State, t.To.Address)
+		}
+	}
+	return nil
+}
+
 // namesSecret reports whether a secret value identifies an object: it would be part of its address.
 func (s *set) namesSecret(of []byte) bool {
 	hidden := map[string]string{}

@@ -32,6 +32,18 @@ const (
 	DependencyLeft   Code = "dependency_left" // the address
 )
 
+// What becomes of a resource between two states.
+const (
+	Leaving    Code = "leaving"      // to the state, as the address there
+	Arriving   Code = "arriving"     // from the state, from the address there
+	Went       Code = "went"         // to the state, as the address there
+	NotBetween Code = "not_between"  // why the other state cannot be used
+	Unarrived  Code = "unarrived"    // from the state
+	Goes       Code = "goes"         // file:line, to the state
+	GoesLater  Code = "goes_later"   // to the state, why not now
+	KeptAsGone Code = "kept_as_gone" // to the state, as the address there
+)
+
 // Why something ends, or stays.
 const (
 	DestroyCommand Code = "destroy_command"

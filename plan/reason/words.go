@@ -41,6 +41,15 @@ var texts = map[Code]string{
 	MayRun:           "an action may still run there, and its host cannot be queried",
 	DependencyLeft:   "it waits for {0}, which was left",
 
+	Leaving:    "{it is|they are} on the way to {0} as {1}",
+	Arriving:   "{it is|they are} still in {0}, as {1}",
+	NotBetween: ", and that cannot be used now: {0}",
+	Went:       "{it was|they were} transferred to {0} as {1}: remove the block here (`deployster state rm` forgets the transfer)",
+	Unarrived:  "{it|they} came from {0}, and no block declares {it|them} yet: declare {it|them}, or name {it|them} in a removed block",
+	Goes:       "a removed block gives {it|them} to {1} ({0})",
+	GoesLater:  "{it stays|they stay} here and {is|are} not given to {0} now: {1}",
+	KeptAsGone: "{it was|they were} transferred to {0} as {1}",
+
 	DestroyCommand: "you ran destroy",
 	Undeclared:     "{it is|they are} no longer in the configuration",
 	AnotherObject:  "{@0} is another object",

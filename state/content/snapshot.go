@@ -36,6 +36,9 @@ type Snapshot struct {
 	Artifacts map[string]Artifact `json:"artifacts,omitempty"`
 	Pins      map[string]Pin      `json:"pins,omitempty"`
 
+	// Transferred are the entries that have gone to other states, and those that have come from there.
+	Transferred []Transferred `json:"transferred,omitempty"`
+
 	// ArrivesFrom is the place from which this state is being moved here: as long as it is
 	// named, nobody uses the state but who moves it.
 	ArrivesFrom string `json:"arrives_from,omitempty"`
@@ -81,6 +84,8 @@ type Entry struct {
 	Memory json.RawMessage `json:"memory,omitempty"`
 	// LastSeen is the last state that was seen, if it was not VALID; nil = it was VALID.
 	LastSeen *LastSeen `json:"found,omitempty"`
+	// Transfer is set while the entry is on its way to or from another state.
+	Transfer *Transfer `json:"transfer,omitempty"`
 	// Deposed are entries of this address whose objects another one has replaced, and
 	// which are still to be destroyed. Only state files have them here.
 	Deposed []Deposed `json:"deposed,omitempty"`
@@ -208,6 +213,12 @@ func (s Snapshot) Masked() Snapshot {
 			s.Outputs[name] = o
 		}
 	}
+	for i, t := range s.Transferred {
+		if t.Entry != nil {
+			e := t.Entry.Masked()
+			s.Transferred[i].Entry = &e
+		}
+	}
 	s.maskArtifacts()
 	return s
 }
@@ -248,7 +259,7 @@ func (s Snapshot) Clone() Snapshot {
 		s.Unsettled = map[string]actions.Unsettled{}
 	}
 	s.Applied = append([]Applied(nil), s.Applied...)
-	s.Artifacts, s.Pins = maps.Clone(s.Artifacts), maps.Clone(s.Pins)
+	s.Artifacts, s.Pins, s.Transferred = maps.Clone(s.Artifacts), maps.Clone(s.Pins), slices.Clone(s.Transferred)
 	return s
 }
 

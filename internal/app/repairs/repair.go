@@ -142,7 +142,7 @@ func (t attempt) planner() draft.Planner { return t.connected.Planner(t.keeper.C
 // remaining steps are approved. The plan is nil when nothing is left to do. What cannot
 // be planned is left out too. done gets what was left out.
 func (t attempt) draft(ctx context.Context, done *Repaired) (none stage.Drafted, err error) {
-	left, policy, prior := map[string]string{}, t.policy, t.policy.Prior
+	left, policy, prior := t.connected.Apart(), t.policy, t.policy.Prior
 	for _, addr := range hosts.Today(t.source.Manifest, prior, t.connected.Open) {
 		left[addr] = "an action may still run there, and its host cannot be queried"
 	}

@@ -70,6 +70,9 @@ type Ran struct {
 func Run(ctx context.Context, c command.Command, a Approved, ro RunOptions) (Ran, error) {
 	// A plan that was made without a state also fits a state that was created since and
 	// is still empty: apply.Check has verified that.
+	if err := a.give(); err != nil {
+		return Ran{}, err
+	}
 	lineage := cmp.Or(a.Plan.Lineage, a.store.Snapshot().Lineage, a.lineage)
 	overrides := verdict.Overrides(a.Plan.Policies)
 	a.store.Overridden(overrides)
@@ -84,7 +87,7 @@ func Run(ctx context.Context, c command.Command, a Approved, ro RunOptions) (Ran
 	c.Records().Begin()
 	c.Records().Applies(a.Plan.ID, a.SignedBy, overrides)
 	c.Work.Events(events.Event{Level: events.Info, Message: "Applying", Body: events.ApplyStarted{Plan: a.Plan.ID}})
-	if err := a.Clients.Begin(journal, a.Plan); err != nil {
+	if err := errors.Join(journal.Saw(a.Plan.Saw()), a.Clients.Begin(journal, a.Plan)); err != nil {
 		return Ran{}, errors.Join(err, journal.Finish(state.StatusError), release(false))
 	}
 	o := a.options

@@ -5,8 +5,9 @@ import (
 
 	"deployster/internal/app/command"
 	"deployster/internal/app/savedplan"
+	"deployster/internal/app/transfer"
 	"deployster/internal/app/unsettled"
-	"deployster/internal/app/workspace"
+	"deployster/plan/reason"
 	"deployster/state"
 	stateplace "deployster/state/place"
 )
@@ -16,7 +17,10 @@ type Opened struct {
 	Loaded
 	Prior state.Snapshot
 	store *state.Store // to record in; nil = the state is only read
-	close func() error
+	// transfers are between this state and others: they are locked with it; nil = the state is only read.
+	transfers *transfer.Locked
+	left      map[string]*reason.Reason // what nobody acts on because of other states
+	close     func() error
 }
 
 // Close unlocks the state.
@@ -25,7 +29,8 @@ func (o Opened) Close() { _ = o.close() } // the lock goes with the process anyw
 // Read reads a state without a lock, for a command that changes nothing.
 func Read(ctx context.Context, c command.Command, l Loaded) (Opened, error) {
 	prior, err := c.Work.ReadState(ctx, l.Place)
-	return Opened{Loaded: l, Prior: prior, close: func() error { return nil }}, err
+	return Opened{Loaded: l, Prior: prior, left: transfer.Foreseen(ctx, c.Work, l.Place, prior, l.Manifest),
+		close: func() error { return nil }}, err
 }
 
 // Hold reads a state, and keeps others from changing it, unless the workspace takes no lock.
@@ -35,6 +40,7 @@ func Hold(ctx context.Context, c command.Command, l Loaded) (Opened, *state.Reco
 		return Opened{}, nil, err
 	}
 	o := Opened{Loaded: l, Prior: held.Snapshot, close: held.Close}
+	o.left = transfer.Foreseen(ctx, c.Work, l.Place, o.Prior, l.Manifest)
 	if c.Work.NoLock {
 		o.close = func() error { return nil }
 	}
@@ -63,11 +69,13 @@ func Lock(ctx context.Context, c command.Command, l Loaded, name string) (Opened
 func Relock(ctx context.Context, c command.Command, l Loaded, name string) (Opened, error) {
 	options := c.Work.StateOptions(name)
 	options.Author.SignedBy = l.SignedBy
-	store, err := workspace.OpenStateWith(ctx, c.Work, l.Place, options)
+	locked, err := transfer.Open(ctx, c.Work, l.Place, options, l.Manifest)
 	if err != nil {
 		return Opened{}, err
 	}
-	return Opened{Loaded: l, Prior: store.Snapshot(), store: store, close: store.Close}, nil
+	o := Opened{Loaded: l, Prior: locked.Store.Snapshot(), store: locked.Store, transfers: locked, left: locked.Left()}
+	o.close = func() error { locked.Close(); return nil }
+	return o, nil
 }
 
 // Recorded returns the state as it is recorded by now.

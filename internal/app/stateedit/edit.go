@@ -129,7 +129,14 @@ func (e Editor) edit(ctx context.Context, o state.Options,
 // Forget removes resources from the state, and leaves the real objects unchanged.
 func (e Editor) Forget(ctx context.Context, addresses []string) (StateEdit, error) {
 	return e.Edit(ctx, "state rm", func(now state.Snapshot) (state.Snapshot, StateEdit, error) {
-		names, err := Remembered(now, addresses)
+		rest, gone := withoutGone(&now, addresses)
+		if len(rest) == 0 && len(gone) > 0 {
+			return now, StateEdit{Forgotten: gone}, nil
+		}
+		names, err := Remembered(now, rest)
+		if err == nil {
+			err = onItsWay(now, names)
+		}
 		if err != nil {
 			return now, StateEdit{}, err
 		}
@@ -143,8 +150,32 @@ func (e Editor) Forget(ctx context.Context, addresses []string) (StateEdit, erro
 			delete(now.Resources, name)
 			delete(now.Unsettled, name)
 		}
-		return now, StateEdit{Forgotten: names}, nil
+		return now, StateEdit{Forgotten: append(names, gone...)}, nil
 	})
+}
+
+// withoutGone forgets that the entries of some addresses have gone to other states, and returns the rest of the addresses.
+func withoutGone(now *state.Snapshot, addresses []string) (rest, gone []string) {
+	for _, addr := range addresses {
+		if _, recorded := now.Resources[addr]; recorded || now.Went(addr) == nil {
+			rest = append(rest, addr)
+			continue
+		}
+		gone = append(gone, addr)
+		now.Transferred = slices.DeleteFunc(slices.Clone(now.Transferred), func(t state.Transferred) bool { return t.Address == addr })
+	}
+	return rest, gone
+}
+
+// onItsWay refuses to edit what is on its way between two states.
+func onItsWay(now state.Snapshot, names []string) error {
+	for _, name := range names {
+		if t := now.Resources[name].Transfer; t != nil {
+			return diag.Errorf("A resource is on its way", "%s is on its way between this state and %s. Nothing was changed. `deployster apply` "+
+				"finishes that, or `deployster state transfer -cancel`.", diag.Visible(name), diag.Visible(t.Other().State))
+		}
+	}
+	return nil
 }
 
 // Move gives resources of the state another address: one, all instances of a block, or
@@ -161,6 +192,11 @@ func (e Editor) Move(ctx context.Context, from, to string) (StateEdit, error) {
 		}
 		if len(list) == 0 {
 			return now, StateEdit{}, nothingToMove(now, m)
+		}
+		for _, one := range list {
+			if err := onItsWay(now, []string{one.From}); err != nil {
+				return now, StateEdit{}, err
+			}
 		}
 		next, err := now.Moved(list)
 		if err != nil {

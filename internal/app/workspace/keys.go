@@ -26,11 +26,19 @@ func (w *Workspace) useKeys(m *config.Manifest) {
 		return
 	}
 	e := m.Settings().Encryption
+	w.named = *e
 	mode := encryption.Decrypt
 	if e.Enabled {
 		mode = encryption.Encrypt
 	}
 	w.Keys.Use(mode, func() (encryption.Keys, error) { return loadKeys(w.Options, *e) })
+}
+
+// OtherKeys returns a keyring for the state of another project. It stays encrypted, or not, as it is: with the keys that
+// it has, which must be among those that the manifests of this one and the environment name.
+func (w *Workspace) OtherKeys() *encryption.Keyring {
+	named := w.named
+	return encryption.New(encryption.AsFound, func() (encryption.Keys, error) { return loadKeys(w.Options, named) })
 }
 
 // loadKeys finds the keys that the encryption block and the environment name. A missing

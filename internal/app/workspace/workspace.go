@@ -58,6 +58,7 @@ type Workspace struct {
 	Options
 	Keys    *encryption.Keyring // for encrypted files
 	Started time.Time           // the time of the plan that is made
+	named   config.Encryption   // what the manifests name of keys
 	Kept    *state.Kept         // for a process that opens the state again and again; nil = it does not
 }
 

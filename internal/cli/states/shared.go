@@ -17,6 +17,13 @@ func sharedCommands(action func(Run) cli.ActionFunc) []*cli.Command {
 		{Name: "unlock", Usage: "end a claim on a shared state; its holder can record nothing more", ArgsUsage: "CLAIM",
 			Flags:  []cli.Flag{&cli.BoolFlag{Name: "yes", Usage: "do not prompt"}},
 			Action: action(unlock)},
+		{Name: "transfer", Usage: "give resources to the state of another project", ArgsUsage: "ADDRESS ...", Flags: []cli.Flag{
+			&cli.StringFlag{Name: "to", Usage: "the other state: `URL-OR-FILE`"},
+			&cli.StringFlag{Name: "as", Usage: "the address there: `NEW`"},
+			&cli.BoolFlag{Name: "cancel", Usage: "take back what is on its way, after an interruption"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "show what would be done, and change nothing"},
+			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"}},
+			Action: action(transferTo)},
 		{Name: "move", Usage: "move the state and its backups to a URL or a file", ArgsUsage: "TO",
 			Action: action(moveTo)},
 	}

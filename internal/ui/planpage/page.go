@@ -217,6 +217,9 @@ func (v *view) warnings() []text {
 	for _, line := range reason.Lines(p.Unreached, len(p.Unreached)) {
 		list = append(list, "Left: "+line+".")
 	}
+	for _, line := range render.Transfers(p) {
+		list = append(list, line+".")
+	}
 	for i := range p.Exclusive {
 		list = append(list, p.Exclusive[i].Head()+".")
 		for _, line := range p.Exclusive[i].Lines(100) {
