@@ -12,6 +12,7 @@ import (
 	"deployster/plan/observe"
 	"deployster/plan/reason"
 	"deployster/plan/subject"
+	"deployster/state"
 )
 
 // member is a resource, or an entry, of the type and on the host of a set.
@@ -47,7 +48,7 @@ func (s *set) hold() {
 		if s.session.Subject.Manifest.Resource(addr) != nil || config.ExclusiveSet(addr) != "" {
 			continue
 		}
-		if object := objects.Recorded(entry); match.SameKind(object.Type, s.object.Type) && s.on(entry.Settings.Host) {
+		if object := s.recordedObject(entry); match.SameKind(object.Type, s.object.Type) && s.on(entry.Settings.Host) {
 			m := member{addr: addr, step: s.decided.Steps()[addr], object: object}
 			s.members = append(s.members, m)
 			if code := s.holds(m); code != "" {
@@ -142,6 +143,12 @@ func (s *set) objectFor(image string, config []byte) match.Object {
 	return objects.Declared(s.session.Prober, image, s.typ, config, s.block.Settings, runner.MountsIn(s.session.Workdir, s.target.Mounts))
 }
 
+// recordedObject describes the object of an entry: its plugs lead where those of the set would lead.
+func (s *set) recordedObject(entry state.Entry) match.Object {
+	entry.Mounts = runner.MountsIn(s.session.Workdir, entry.Mounts)
+	return objects.Recorded(entry)
+}
+
 // declares reports whether a resource means an object, or may mean it.
 func (s *set) declares(object match.Object) bool {
 	return slices.ContainsFunc(s.members, func(m member) bool {
@@ -171,7 +178,7 @@ func (s *set) recorded(object match.Object) *reason.Reason {
 // gone returns why an object is kept that was transferred to another state; nil = it was not.
 func (s *set) gone(object match.Object) *reason.Reason {
 	for _, t := range s.session.Subject.Prior.Transferred {
-		if t.Entry != nil && s.on(t.Entry.Settings.Host) && mayMean(objects.Recorded(*t.Entry), object) {
+		if t.Entry != nil && s.on(t.Entry.Settings.Host) && mayMean(s.recordedObject(*t.Entry), object) {
 			return reason.New(reason.KeptAsGone, t.To.State, t.To.Address)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"deployster/config"
 	"deployster/plan/change"
 	"deployster/plan/match"
-	"deployster/plan/objects"
 	"deployster/plan/observe"
 	"deployster/plan/reason"
 	"deployster/state"
@@ -83,7 +82,7 @@ func (s *set) destroy(ctx context.Context, addr string, step *change.Step, entry
 
 // begun returns the step of an object that an apply began to destroy.
 func (s *set) begun(ctx context.Context, addr string, entry state.Entry) *change.Step {
-	object := objects.Recorded(entry)
+	object := s.recordedObject(entry)
 	_, id, _ := match.IdentityOf(object)
 	step := s.session.RecordedStep(entry)
 	step.Exclusive, step.Init = s.Name, s.typ
