@@ -30,7 +30,11 @@ type StateEdit struct {
 	Restored  uint64       `json:"restored,omitempty"`  // restore: the serial of the copy
 	Aside     string       `json:"aside,omitempty"`     // restore: the file that the replaced state was moved to
 	Resolved  []OpenAction `json:"resolved,omitempty"`  // resolve: the actions that were resolved
-	Open      []OpenAction `json:"open,omitempty"`      // resolve without an address: the actions whose outcome is unknown
+	// Transferred are the addresses here, and in the other state: transfer. To is that state. Canceled: they were taken back.
+	Transferred []moves.Move `json:"transferred,omitempty"`
+	To          string       `json:"to,omitempty"`
+	Canceled    bool         `json:"canceled,omitempty"`
+	Open        []OpenAction `json:"open,omitempty"` // resolve without an address: the actions whose outcome is unknown
 }
 
 // Sentence returns the change as a sentence.

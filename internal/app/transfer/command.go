@@ -24,19 +24,10 @@ type Options struct {
 	Cancel    bool // take back what is on its way
 }
 
-// Result is what was transferred: what `state transfer -json` prints.
-type Result struct {
-	Serial   uint64       `json:"serial"` // of the state now
-	To       string       `json:"to"`
-	Entries  []moves.Move `json:"entries"` // the addresses here, and there
-	DryRun   bool         `json:"dry_run,omitempty"`
-	Canceled bool         `json:"canceled,omitempty"`
-}
-
-// Sentence returns the result as a sentence.
-func (r Result) Sentence() string {
+// Sentence returns what was transferred as a sentence.
+func Sentence(r stateedit.StateEdit) string {
 	var list []string
-	for _, m := range r.Entries {
+	for _, m := range r.Transferred {
 		text := diag.Visible(m.From)
 		if m.To != m.From {
 			text += " as " + diag.Visible(m.To)
@@ -56,21 +47,21 @@ func (r Result) Sentence() string {
 }
 
 // Run transfers entries of the state of the workspace to another state, or takes them back.
-func Run(ctx context.Context, w *workspace.Workspace, o Options) (Result, error) {
+func Run(ctx context.Context, w *workspace.Workspace, o Options) (stateedit.StateEdit, error) {
 	place := w.StatePlaceAround()
 	if o.Cancel && o.To == "" {
 		var err error
 		if o.To, err = whereTo(ctx, w, place, o.Addresses); err != nil {
-			return Result{}, err
+			return stateedit.StateEdit{}, err
 		}
 	}
 	name := w.Place(o.To).String()
 	if name == place.String() {
-		return Result{}, diag.Errorf("One state", "%s is the state of this project. Nothing was changed.", name)
+		return stateedit.StateEdit{}, diag.Errorf("One state", "%s is the state of this project. Nothing was changed.", name)
 	}
 	l := &Locked{w: w, place: place, others: map[string]*state.Store{}, failed: map[string]error{}}
 	if err := l.lock(ctx, w.StateOptions("state transfer"), map[string]bool{name: true}); err != nil {
-		return Result{}, err
+		return stateedit.StateEdit{}, err
 	}
 	defer l.Close()
 	there, err := l.end(name)
@@ -78,13 +69,13 @@ func Run(ctx context.Context, w *workspace.Workspace, o Options) (Result, error)
 		err = mayTravel(w, there)
 	}
 	if err != nil {
-		return Result{}, err
+		return stateedit.StateEdit{}, err
 	}
-	done := Result{To: name, DryRun: o.DryRun, Canceled: o.Cancel}
+	done := stateedit.StateEdit{To: name, DryRun: o.DryRun, Canceled: o.Cancel}
 	if o.Cancel {
-		done.Entries, err = l.cancel(there, o)
+		done.Transferred, err = l.cancel(there, o)
 	} else {
-		done.Entries, err = l.transfer(there, o)
+		done.Transferred, err = l.transfer(there, o)
 	}
 	done.Serial = l.Store.Snapshot().Serial
 	return done, err

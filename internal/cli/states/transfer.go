@@ -26,7 +26,7 @@ func transferTo(c *cli.Context, s Session) error {
 	if c.Bool("json") {
 		return s.Out.Document(done)
 	}
-	s.Out.Printf("%s\n", done.Sentence())
+	s.Out.Printf("%s\n", transfer.Sentence(done))
 	if !done.DryRun && !done.Canceled {
 		s.Out.Printf("Now move the blocks to the other project, and plan both.\n")
 	}
