@@ -96,6 +96,7 @@ type setCase struct {
 	claims   []claims.Record
 	hosts    map[string]router.Pin
 	lost     error // of the claims
+	gone     []state.Transferred
 
 	purge, undone, kept string // identities, with the codes of reasons for those that are kept
 	held                string // codes
@@ -158,6 +159,11 @@ func setCases() map[string]setCase {
 			jobs: &jobs{list: []string{"a", "b"}}, chosen: whole, undone: "b", held: "dependency_may_change"},
 		"it may still run": {manifest: set + declare("a", ""), jobs: &jobs{list: []string{"a", "b"}}, prior: map[string]state.Entry{"a": entryOf("a")},
 			dirty: map[string]actions.Unsettled{"a": {Plan: "p", Held: true, Actions: []actions.Attempt{{Action: "act", Key: "k", Started: time.Unix(1, 0)}}}}, chosen: whole, undone: "b", held: "held_running"},
+		"it leaves": {manifest: set + declare("a", ""), jobs: &jobs{list: []string{"a", "b"}}, prior: map[string]state.Entry{"a": onTheWay("a", true)}, chosen: whole,
+			undone: "b", held: "held_between"},
+		"it arrives, undeclared": {manifest: set, jobs: &jobs{list: []string{"a", "b"}}, prior: map[string]state.Entry{"a": onTheWay("a", false)}, chosen: whole,
+			undone: "b", kept: "a:kept_recorded", held: "held_between"},
+		"it has gone":            {manifest: set, jobs: &jobs{list: []string{"a", "b"}}, gone: []state.Transferred{went("a")}, chosen: whole, purge: "b", kept: "a:kept_as_gone"},
 		"a list that fails":      {manifest: set, jobs: &jobs{list: []string{"b"}, failing: errors.New("no list")}, chosen: whole, held: "not_listed"},
 		"a list without names":   {manifest: set, jobs: &jobs{list: []string{"", "b"}}, chosen: whole, undone: "b", held: "lists_unnamed"},
 		"claims that are unread": {manifest: set, jobs: &jobs{list: []string{"b"}}, chosen: whole, lost: errors.New("lost"), undone: "b", held: "no_claims"},
@@ -251,7 +257,7 @@ func (c *setCase) build(t *testing.T) (*Plan, diag.Diagnostics) {
 	if len(diags) != 0 {
 		t.Fatal(diags)
 	}
-	prior := state.Snapshot{Resources: c.prior, Unsettled: c.dirty}
+	prior := state.Snapshot{Resources: c.prior, Unsettled: c.dirty, Transferred: c.gone}
 	return Build(t.Context(), m, prior, c.jobs, Options{Parallelism: 8, Selection: c.chosen, Hosts: c.hosts,
 		Claims: func(context.Context, *runner.Host) ([]claims.Record, error) { return c.claims, c.lost }})
 }

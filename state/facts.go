@@ -48,6 +48,6 @@ func stays(addr string, e Entry) error {
 	if e.Transfer == nil {
 		return nil
 	}
-	return refuse(ErrBroken, "The resource is on its way", "%s is on its way between two states (the other one is %s), and neither acts on it.",
-		addr, e.Transfer.Other().State)
+	return refuse(ErrBroken, "The resource is on its way", "%s is on its way between two states (the other one is %s), and neither "+
+		"acts on it.", addr, e.Transfer.Other().State)
 }

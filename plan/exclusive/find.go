@@ -220,10 +220,10 @@ func (s *set) keeps(id string, object match.Object) *reason.Reason {
 			return reason.New(reason.KeptByState, r.State, r.Lineage)
 		}
 	}
-	if why := s.recorded(object); why != nil {
+	if why := s.gone(object); why != nil {
 		return why
 	}
-	return s.gone(object)
+	return s.recorded(object)
 }
 
 // wait returns the point after which the objects of the set are destroyed; nil = none are. A failure of a resource of the

@@ -75,6 +75,9 @@ func (s *set) holds(m member) reason.Code {
 	if len(s.session.Subject.Prior.Unsettled[m.addr].Open()) > 0 {
 		return reason.HeldRunning
 	}
+	if s.session.Subject.Prior.Resources[m.addr].Transfer != nil {
+		return reason.HeldBetween
+	}
 	if m.step == nil {
 		return reason.HeldLeftOut
 	}

@@ -65,6 +65,7 @@ func samplePlan() *plan.Plan {
 			Kept: []plan.ExclusiveItem{{Identity: "c", Why: reason.New(reason.KeptByName)}}, Held: []*reason.Reason{reason.New(reason.HeldPart)}}},
 		Rootless:  []rootless.Loss{rootless.NoLimits},
 		Selection: plan.Selection{Targets: []string{"svc"}, Excludes: []string{"x"}, Replace: []string{"conf"}, NoRefresh: true, RefreshOnly: true}, LeftOut: []string{"x"}, Unreached: map[string]*reason.Reason{"x": reason.New(reason.DependencyLeft, "y")},
+		Transfers: []state.Transferred{{Address: "gone", Transfer: state.Transfer{ID: "t"}}},
 		Instances: map[string]config.Instances{"node": {Keys: []string{"a/b", "ü"}}, "module.web": {Count: &two}},
 		Artifacts: map[string]artifacts.Pin{"site": samplePin()},
 		Hosts:     map[string]router.Pin{"db": {Address: "db1", Machine: "m1", Facts: &protocol.HostFacts{Hostname: "db1", Machine: "m1"}}},

@@ -106,6 +106,7 @@ const (
 	HeldRunning  Code = "held_running"   // the addresses
 	HeldLeftOut  Code = "held_left_out"  // the addresses
 	HeldFailed   Code = "held_failed"    // the addresses
+	HeldBetween  Code = "held_between"   // the addresses
 	HeldHost     Code = "held_host"      // the addresses
 	HeldUnnamed  Code = "held_unnamed"   // the addresses
 	HeldLateHost Code = "held_late_host" // the host

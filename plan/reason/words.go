@@ -105,6 +105,7 @@ var texts = map[Code]string{
 	HeldRunning:  "{claim} has an action that may still run",
 	HeldLeftOut:  "{claim} is left out of the plan",
 	HeldFailed:   "{claim} has a state that could not be read",
+	HeldBetween:  "{claim} is on the way between two states",
 	HeldHost:     "{claim} is on a host that is not known yet",
 	HeldUnnamed:  "{claim} has an identity that is not known yet",
 	HeldLateHost: "the address of host.{0} is not known yet",

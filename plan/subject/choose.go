@@ -17,6 +17,7 @@ import (
 // so far.
 func (s *Subject) Narrow() {
 	s.excludeHosts()
+	s.leaveTravelling()
 	selected := s.Selection
 	if !selected.Partial() {
 		return

@@ -94,8 +94,8 @@ func (s *Snapshot) See(addresses []string) {
 
 // Departs returns the reduced entry of an object that leaves the state: what identifies it.
 func (e Entry) Departs() *Entry {
-	return &Entry{Type: e.Type, Digest: e.Digest, Config: e.Config, ValidAt: e.ValidAt, Settings: e.Settings, Mounts: e.Mounts, Identity: e.Identity,
-		Kind: e.Kind, Defaults: e.Defaults, Sensitive: Sensitive{Config: e.Sensitive.Config, Env: e.Sensitive.Env}}
+	return &Entry{Type: e.Type, Digest: e.Digest, Config: e.Config, ValidAt: e.ValidAt, Settings: e.Settings, Mounts: e.Mounts,
+		Identity: e.Identity, Kind: e.Kind, Defaults: e.Defaults, Sensitive: Sensitive{Config: e.Sensitive.Config, Env: e.Sensitive.Env}}
 }
 
 // Apart returns an entry as it begins in another state: its addresses are those of there, of what

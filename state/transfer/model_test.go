@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -48,6 +50,7 @@ type history struct {
 	places [2]string
 	exists map[string]bool // the things, by the memory of their entries
 	log    []string
+	names  int // addresses that were used
 }
 
 func (h *history) fail(format string, args ...any) {
@@ -106,9 +109,10 @@ func (h *history) together(what string, dies int, do func(from, to transfer.End)
 
 // pick returns some of the addresses that a state has.
 func (h *history) pick(s state.Snapshot) (list []moves.Move) {
-	for _, addr := range things(s) {
+	for _, addr := range slices.Sorted(maps.Values(things(s))) {
 		if h.rnd.IntN(2) == 0 && s.Resources[addr].Transfer == nil {
-			list = append(list, moves.Move{From: addr, To: fmt.Sprintf("%s%d", addr[:1], h.rnd.IntN(1000))})
+			h.names++
+			list = append(list, moves.Move{From: addr, To: fmt.Sprintf("%s%d", addr[:1], h.names)})
 		}
 	}
 	return list
@@ -151,7 +155,7 @@ func (h *history) apply(i int) {
 func TestModel_RandomTransfers(t *testing.T) {
 	const seeds = 150
 	for seed := range uint64(seeds) {
-		h := &history{t: t, rnd: rand.New(rand.NewPCG(seed, 7)), exists: map[string]bool{}}
+		h := &history{t: t, rnd: rand.New(rand.NewPCG(seed, 7)), exists: map[string]bool{}, names: 9}
 		dir, err := os.MkdirTemp("/dev/shm", "transfer") // in memory: each write of a state waits for the disk
 		if err != nil {
 			t.Fatal(err)

@@ -44,7 +44,12 @@ func Check(from, to End, list []moves.Move) error {
 		return refuse("One state", "%s and %s are the same state (lineage %s).", from.Name, to.Name, here.Lineage)
 	}
 	var taken []string
+	goes := map[string]string{}
 	for _, m := range list {
+		if other, twice := goes[m.To]; twice {
+			return refuse("Cannot transfer "+m.From, "It and %s would both be %s there.", other, m.To)
+		}
+		goes[m.To] = m.From
 		if why := Unfit(here, m.From); why != "" {
 			return refuse("Cannot transfer "+m.From, "%s.", why)
 		}

@@ -150,3 +150,12 @@ func TestCancel_NotAfterItHasGone(t *testing.T) {
 		t.Errorf("it says %v", err)
 	}
 }
+
+// Two resources do not get one address.
+func TestBegin_RefusesOneAddressForTwo(t *testing.T) {
+	from, to := two()
+	_, err := transfer.Begin(from, to, []moves.Move{{From: "a", To: "x"}, {From: "b", To: "x"}}, time.Unix(3, 0))
+	if err == nil || !strings.Contains(err.Error(), "would both be x") {
+		t.Errorf("it says %v", err)
+	}
+}

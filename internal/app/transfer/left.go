@@ -9,6 +9,7 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/plan/reason"
+	"deployster/plan/subject"
 	"deployster/state"
 	"deployster/state/moves"
 	"deployster/state/transfer"
@@ -20,12 +21,8 @@ func Still(s state.Snapshot, m *config.Manifest, failed func(name string) error)
 	left := map[string]*reason.Reason{}
 	for _, addr := range s.Travels() {
 		t := s.Resources[addr].Transfer
-		code, other := reason.Leaving, t.Other()
-		if t.From != nil {
-			code = reason.Arriving
-		}
-		left[addr] = reason.New(code, other.State, other.Address)
-		if err := failed(other.State); err != nil {
+		left[addr] = subject.Travelling(*t)
+		if err := failed(t.Other().State); err != nil {
 			left[addr] = left[addr].With(reason.New(reason.NotBetween, oneLine(err)))
 		}
 	}

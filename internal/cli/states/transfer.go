@@ -9,7 +9,8 @@ import (
 
 // transferTo transfers resources to the state of another project.
 func transferTo(c *cli.Context, s Session) error {
-	o := transfer.Options{Addresses: c.Args().Slice(), To: c.String("to"), As: c.String("as"), DryRun: c.Bool("dry-run"), Cancel: c.Bool("cancel")}
+	o := transfer.Options{Addresses: c.Args().Slice(), To: c.String("to"), As: c.String("as"), DryRun: c.Bool("dry-run"),
+		Cancel: c.Bool("cancel")}
 	switch {
 	case o.To == "" && !o.Cancel:
 		return diag.Errorf("Missing flag", "state transfer needs -to, the state of the other project: a URL, or the path of a file.")
