@@ -69,6 +69,16 @@ func (s Snapshot) Canonical() (Snapshot, error) {
 		}
 		s.Resources[addr] = c
 	}
+	for i, t := range s.Transferred {
+		if t.Entry == nil {
+			continue
+		}
+		c, err := t.Entry.Canonical()
+		if err != nil {
+			return s, fmt.Errorf("transferred resource %s: %w", t.Address, err)
+		}
+		s.Transferred[i].Entry = &c
+	}
 	for name, o := range s.Outputs {
 		c, err := o.Canonical()
 		if err != nil {

@@ -35,6 +35,7 @@ var examples = map[string][]string{
 	"state status":      {"deployster state status -json"},
 	"state unlock":      {"deployster state unlock 3f2a9c"},
 	"state move":        {"deployster state move 's3://bucket/shop'"},
+	"state transfer":    {"deployster state transfer 'resource.gate' -to 's3://bucket/net' -as 'gateway'"},
 	"state pull":        {"deployster state pull > state.json"},
 	"state push":        {"deployster state push state.json"},
 	"state history":     {"deployster state history -json"},
