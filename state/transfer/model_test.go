@@ -153,7 +153,7 @@ func (h *history) apply(i int) {
 // Whatever dies at whichever call: a thing is in at least one of the two states, destroyed by neither while the other has it,
 // and in exactly one when the transfers are finished.
 func TestModel_RandomTransfers(t *testing.T) {
-	const seeds = 150
+	const seeds = 60
 	for seed := range uint64(seeds) {
 		h := &history{t: t, rnd: rand.New(rand.NewPCG(seed, 7)), exists: map[string]bool{}, names: 9}
 		dir, err := os.MkdirTemp("/dev/shm", "transfer") // in memory: each write of a state waits for the disk
