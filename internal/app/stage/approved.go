@@ -70,7 +70,7 @@ type Ran struct {
 func Run(ctx context.Context, c command.Command, a Approved, ro RunOptions) (Ran, error) {
 	// A plan that was made without a state also fits a state that was created since and
 	// is still empty: apply.Check has verified that.
-	if err := a.give(); err != nil {
+	if err := a.transfers.GivePlanned(a.Plan); err != nil {
 		return Ran{}, err
 	}
 	lineage := cmp.Or(a.Plan.Lineage, a.store.Snapshot().Lineage, a.lineage)

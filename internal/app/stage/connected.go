@@ -146,8 +146,7 @@ func (n Connected) finder(c command.Command) unsettled.Finder {
 
 // reach connects to the hosts. With makes the plan may create the machines of unreachable hosts.
 func (n Connected) reach(ctx context.Context, c command.Command, fail, makes bool) (Connected, error) {
-	apart := n.apart()
-	n.Selection.Unreached = with(n.Selection.Unreached, apart)
+	n.left.Leave(&n.Selection)
 	s := hosts.Subject{Manifest: n.Manifest, Prior: n.Prior, Selection: n.Selection, Open: n.Open, AtOnce: n.atOnce, Fail: fail}
 	if makes {
 		s.Draft = func(ctx context.Context, m *config.Manifest, pins map[string]router.Pin, chosen plan.Selection) (*plan.Plan, error) {
@@ -164,7 +163,7 @@ func (n Connected) reach(ctx context.Context, c command.Command, fail, makes boo
 	found, err := hosts.Connect(ctx, c.Work, n.Places, s)
 	foreseen()
 	n.Manifest, n.Selection, n.Pins = found.Manifest, found.Selection, found.Pins
-	n.Selection.Unreached = with(n.Selection.Unreached, apart)
+	n.left.Leave(&n.Selection)
 	return n, err
 }
 

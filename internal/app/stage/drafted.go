@@ -87,7 +87,7 @@ func Resume(ctx context.Context, c command.Command, n Connected, show bool) (Dra
 	unsettled.Resumed(c.Work, p, n.Prior)
 	d := Drafted{Connected: n, Plan: p, Clients: n.Planner(c).Saved(n.Manifest, n.Prior, p), expanded: n.Manifest, Left: hosts.Left(p,
 		n.Open)}
-	d.keep()
+	d.left.Keep(p, d.Left)
 	if err := fresh.CheckPlugs(p, runner.RealDir(c.Work.Dir)); err != nil {
 		return Drafted{}, err
 	}

@@ -7,9 +7,7 @@ import (
 	"deployster/internal/app/savedplan"
 	"deployster/internal/app/transfer"
 	"deployster/internal/app/unsettled"
-	"deployster/plan/reason"
 	"deployster/state"
-	stateplace "deployster/state/place"
 )
 
 // Opened is a manifest with the state that belongs to it.
@@ -19,7 +17,7 @@ type Opened struct {
 	store *state.Store // to record in; nil = the state is only read
 	// transfers are between this state and others: they are locked with it; nil = the state is only read.
 	transfers *transfer.Locked
-	left      map[string]*reason.Reason // what nobody acts on because of other states
+	left      transfer.Reasons // what nobody acts on because of other states
 	close     func() error
 }
 
@@ -53,9 +51,7 @@ func Lock(ctx context.Context, c command.Command, l Loaded, name string) (Opened
 	if err != nil {
 		return Opened{}, err
 	}
-	if warning := stateplace.Unreliable(l.Place); warning != nil {
-		c.Work.Warn(warning)
-	}
+	c.Work.WarnUnreliable(l.Place)
 	if l.Saved != nil {
 		if err := savedplan.Fits(c.Work.Options, l.Saved, l.Place, o.Prior); err != nil {
 			o.Close()
@@ -85,3 +81,6 @@ func (o Opened) Recorded() state.Snapshot { return o.store.Snapshot() }
 func Recovered(c command.Command, o Opened, r *state.Recovery) {
 	unsettled.WarnLeft(c.Work, o.Place, r)
 }
+
+// Apart returns the words of what nobody acts on because of other states.
+func (o Opened) Apart() map[string]string { return o.left.Words() }

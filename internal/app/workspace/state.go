@@ -153,3 +153,10 @@ func (w *Workspace) WarnClear(place state.Place) {
 			"aside are yours to delete.",
 		words.Count(len(files), "file"), strings.Join(files, ", ")))
 }
+
+// WarnUnreliable warns of a place on which a lock may hold on one machine only.
+func (w *Workspace) WarnUnreliable(place state.Place) {
+	if warning := stateplace.Unreliable(place); warning != nil {
+		w.Warn(warning)
+	}
+}
