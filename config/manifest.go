@@ -11,6 +11,7 @@ import (
 	"deployster/config/source"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/scalars"
+	"deployster/internal/runtime/runner/typeschema"
 	"deployster/internal/base/secret"
 	"deployster/protocol"
 )
@@ -24,26 +25,28 @@ type Manifest struct {
 	scalars   conversion
 }
 
-// conversion converts the scalars in configs to the types in schemas; without typeOf it
-// converts none. See Converting.
+// conversion makes configs what the schemas of their types require; without typeOf it
+// changes none. See Converting.
 type conversion struct {
 	typeOf    func(addr string) protocol.Type
 	converter *scalars.Converter
+	schemas   *typeschema.Schemas
 }
 
 func (c conversion) convert(addr string, out *Resolved) {
 	if c.typeOf != nil {
 		ty := c.typeOf(addr)
 		out.Value = c.converter.Convert(ty.ConfigSchema, plugPaths(out.Value, ty.PlugsIn), out.Unknown)
+		out.Value = c.schemas.WithDefaults(ty.ConfigSchema, out.Value)
 	}
 }
 
 // Converting returns a manifest that converts the scalars in configs to the types
 // that the schemas of their types name, "80" to 80 for a number, and the plugs that
-// they name to paths.
+// they name to paths, and adds the defaults of the schemas.
 func Converting(m *Manifest, typeOf func(addr string) protocol.Type) *Manifest {
 	next := *m
-	next.scalars = conversion{typeOf, &scalars.Converter{}}
+	next.scalars = conversion{typeOf, &scalars.Converter{}, &typeschema.Schemas{}}
 	return &next
 }
 

@@ -2,6 +2,7 @@ package identity
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 	"sync"
@@ -50,12 +51,14 @@ func Gather(x *query.Session) *Facts {
 		}
 		f.input.Recorded = append(f.input.Recorded, match.Recorded{Key: addr, Address: at, Deposed: number > 0})
 	}
+	known := schemasOf(x, resources)
 	ignoring := slices.ContainsFunc(resources, func(r *config.Resource) bool { return len(r.Ignored) > 0 })
 	parallel.For(len(f.input.Recorded), func(from, to int) {
 		for i := from; i < to; i++ {
 			e := &f.input.Recorded[i]
 			entry := s.Prior.Resources[e.Key]
 			entry.Mounts = runner.MountsIn(x.Workdir, entry.Mounts)
+			entry.Config = x.Prober.WithDefaults(known[entry.Type], entry.Config)
 			if e.Thing = objects.Recorded(entry); entry.ReadOnly {
 				e.Role = match.ReadOnly
 			}
@@ -63,6 +66,18 @@ func Gather(x *query.Session) *Facts {
 		}
 	})
 	return f
+}
+
+// schemasOf returns the config schemas of the resources' types, by the references of their images:
+// a config that an earlier version recorded has no defaults yet.
+func schemasOf(x *query.Session, resources []*config.Resource) map[string]json.RawMessage {
+	known := map[string]json.RawMessage{}
+	for _, r := range resources {
+		if r.Publish == nil {
+			known[r.TypeRef] = x.Types.TypeOf(r.Address).ConfigSchema
+		}
+	}
+	return known
 }
 
 // declared describes a resource, with the recorded states of the resources that it uses.

@@ -18,9 +18,11 @@ func Recordable(schemas typeschema.Reader, ty protocol.Type, config json.RawMess
 	})
 }
 
-// Completed returns an entry with the values that are not recorded, as they are in a config:
-// whether they have changed is not known, so they count as unchanged.
+// Completed returns an entry with the defaults of its schema, which earlier versions did not record,
+// and with the values that are not recorded, as they are in a config: whether they have changed is
+// not known, so they count as unchanged.
 func Completed(schemas typeschema.Reader, ty protocol.Type, e state.Entry, config json.RawMessage) state.Entry {
+	e.Config = schemas.WithDefaults(ty.ConfigSchema, e.Config)
 	places := schemas.Unrecorded(ty.ConfigSchema, config)
 	if len(places) == 0 || len(e.Config) == 0 {
 		return e

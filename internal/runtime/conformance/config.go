@@ -26,7 +26,7 @@ func (i *image) checkConfig(context.Context) outcome {
 		if config == nil {
 			continue
 		}
-		if found := i.client("").CheckConfig(i.ty, config, nil); len(found) > 0 {
+		if found := i.client("").CheckConfig(i.ty, i.schemas.WithDefaults(i.ty.ConfigSchema, config), nil); len(found) > 0 {
 			var lines []string
 			for _, v := range found {
 				lines = append(lines, v.Sentence())

@@ -33,7 +33,7 @@ func (c *Client) State(ctx context.Context, t Target, ty protocol.Type, in proto
 			"Image %s cannot destroy objects (it lacks \"absent\": true in its answer to init). Destroy the object by hand, and have "+
 				"deployster forget it: lifecycle { on_remove = \"forget\" }.", diag.Visible(t.Reference))
 	}
-	in.InitInput = c.initInput(t)
+	in.InitInput, in.Config = c.initInput(t), c.WithDefaults(ty.ConfigSchema, in.Config)
 	var err error
 	if in.Host, err = c.host(ctx, k); err != nil {
 		return protocol.Answer{}, err
@@ -116,7 +116,7 @@ func (c *Client) ActNotify(ctx context.Context, t Target, ty protocol.Type, a pr
 	onEnd func(runner.Result, error) error) (runner.Result, error) {
 	k := call{id: in.IdempotencyKey, onEnd: onEnd, target: t, step: a.Name, kind: runner.Action, command: a.Command, mounts: t.Mounts,
 		settings: t.Settings, timeout: t.ActionTimeout, remembers: ty.Memory, states: ty.StateSchema}
-	in.InitInput = c.initInput(t)
+	in.InitInput, in.Config = c.initInput(t), c.WithDefaults(ty.ConfigSchema, in.Config)
 	if in.Intent == "" {
 		in.Intent = protocol.Present
 	}

@@ -13,6 +13,7 @@ type Reader interface {
 	FindProperty(schema json.RawMessage, pointer string) (Property, bool)
 	WriteOnly(schema, document json.RawMessage) []string
 	Unrecorded(schema, document json.RawMessage) []string
+	WithDefaults(schema, document json.RawMessage) json.RawMessage
 }
 
 // Schemas caches parsed schemas. It is safe for concurrent use, and its zero value is
