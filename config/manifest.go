@@ -11,8 +11,8 @@ import (
 	"deployster/config/source"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/scalars"
-	"deployster/internal/runtime/runner/typeschema"
 	"deployster/internal/base/secret"
+	"deployster/internal/runtime/runner/typeschema"
 	"deployster/protocol"
 )
 

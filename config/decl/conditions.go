@@ -75,5 +75,8 @@ func (r *Resource) Expressions() []hcl.Expression {
 	return nil
 }
 
+// Repetitions are the arguments that decide how many instances a block has. Only one of them may be given.
+var Repetitions = []string{"for_each", "count", "enabled"}
+
 // Repeats reports whether a block has for_each or count.
 func (b *Block) Repeats() bool { return b.Attrs["for_each"] != nil || b.Attrs["count"] != nil }

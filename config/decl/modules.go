@@ -66,7 +66,7 @@ type Module struct {
 type Call struct{ Block }
 
 // metaArguments are the arguments of a module block that do not set variables.
-var metaArguments = []string{"source", "for_each", "count", "depends_on"}
+var metaArguments = []string{"source", "for_each", "count", "enabled", "depends_on"}
 
 // Inputs returns the names of the variables that a module block sets, sorted.
 func (c *Call) Inputs() []string {
@@ -109,7 +109,7 @@ func (l *loader) call(b *hcl.Block) {
 	var diags hcl.Diagnostics
 	c.Attrs, diags = b.Body.JustAttributes()
 	for _, d := range diags {
-		d.Detail += " A module block has source, for_each, count, depends_on, and NAME = VALUE for the module's variables."
+		d.Detail += " A module block has source, for_each, count, enabled, depends_on, and NAME = VALUE for the module's variables."
 	}
 	l.add(diags...)
 	l.oneOf(c.Attrs)
@@ -120,8 +120,14 @@ func (l *loader) call(b *hcl.Block) {
 	l.b.Calls[c.Name] = c
 }
 
-// oneOf adds an error if a block has both for_each and count.
+// oneOf adds an error if a block has several of for_each, count and enabled.
 func (l *loader) oneOf(attrs hcl.Attributes) {
+	for _, other := range []string{"for_each", "count"} {
+		if on, with := attrs["enabled"], attrs[other]; on != nil && with != nil {
+			l.add(source.Failure(on.NameRange, "Both "+other+" and enabled", "Each of them sets the number of instances, so only one can "+
+				"be given. For no instance at all, give %s at line %d no elements.", other, with.NameRange.Start.Line))
+		}
+	}
 	if f, c := attrs["for_each"], attrs["count"]; f != nil && c != nil {
 		l.add(source.Failure(c.NameRange, "Both for_each and count", "Each of them sets the number of instances, so only one can be "+
 			"given. for_each at line %d gives every instance a name of its own, which is what to prefer.", f.NameRange.Start.Line))

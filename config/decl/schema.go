@@ -30,7 +30,7 @@ var (
 			hinting(valueHints, nil)
 	variableSchema = attributes("type", "default", "description", "sensitive", "nullable").
 			with("validation", conditionSchema).hinting(valueHints, nil)
-	resourceSchema = attributes("type!", "for_each", "count", "config", "dependencies", "depends_on", "subscribe", "semaphores",
+	resourceSchema = attributes("type!", "for_each", "count", "enabled", "config", "dependencies", "depends_on", "subscribe", "semaphores",
 		"host", "read_only").with("lifecycle", lifecycleSchema).with("timeouts", timeoutsSchema).with("retry", retrySchema).
 		with("watch", watchSchema).hinting(resourceHints, resourceHint)
 	lifecycleSchema = attributes("prevent_destroy", "on_remove", "ignore_changes", "adopt", "create_before_destroy",

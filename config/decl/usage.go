@@ -119,9 +119,9 @@ func callExpressions(b *Module, visit func(Expression)) {
 	})
 }
 
-// repetition visits for_each and count.
+// repetition visits for_each, count and enabled.
 func repetition(r *Block, visit func(Expression)) {
-	for _, name := range []string{"for_each", "count"} {
+	for _, name := range Repetitions {
 		if a := r.Attrs[name]; a != nil {
 			visit(Expression{Expr: a.Expr, Usage: Usage{What: "the " + name + " of a block"}, Invalid: &r.Invalid})
 		}

@@ -76,7 +76,7 @@ func explainKey(e *Evaluator, d *hcl.Diagnostic, ix *hclsyntax.IndexExpr, at ins
 	if key, _ = key.Unmark(); x == nil || diags.HasErrors() || !key.IsKnown() || key.IsNull() {
 		return
 	}
-	if x.Repetition == instance.Once {
+	if x.Single() {
 		d.Summary = "No instances"
 		d.Detail = fmt.Sprintf("%s has no for_each and no count, so that it has no instances to choose from: write it without the "+
 			"brackets.",
@@ -92,8 +92,11 @@ func explainStep(e *Evaluator, d *hcl.Diagnostic, t hcl.Traversal, at instance.S
 		if t[i].SourceRange() != *d.Subject {
 			continue
 		}
+		if i == 2 && explainDisabled(e, d, t, at) {
+			return
+		}
 		if i == 2 && refs.MayRepeat(t[:2]) {
-			if x := e.set(t.RootName(), refs.StepName(t, 1), at.Mod).Of; x != nil && x.Repetition != instance.Once {
+			if x := e.set(t.RootName(), refs.StepName(t, 1), at.Mod).Of; x != nil && !x.Single() {
 				NoKey(d, refs.TraversalString(t[:2]), x, refs.ObjectKey(t[2]))
 				return
 			}

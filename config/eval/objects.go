@@ -26,7 +26,7 @@ type Want struct {
 func (e *Evaluator) object(root, name string, references []refs.Reference, at instance.Scope) (cty.Value, hcl.Diagnostics) {
 	if root == "dep" {
 		if at.Res == nil || at.Res.ByAlias[name] == nil {
-			return cty.NilVal, nil
+			return e.notEnabled(name, at), nil
 		}
 		var wants []Want
 		for _, ref := range references {
@@ -114,8 +114,10 @@ func (e *Evaluator) Choose(root, name string, references []refs.Reference, at in
 			continue
 		}
 		w := Want{Steps: ref.Traversal[2:], Open: ref.Open, At: ref.Traversal.SourceRange()}
-		if s.Of.Repetition == instance.Once {
-			s.add(0, w)
+		if s.Of.Single() {
+			if s.Of.N == 1 {
+				s.add(0, w)
+			}
 			continue
 		}
 		i, steps, which := e.which(ref, s.Of, at)
@@ -184,7 +186,10 @@ func (e *Evaluator) chosen(s Choice) (cty.Value, hcl.Diagnostics) {
 		}
 		return e.InstanceValue(&s.List[i], wants)
 	}
-	if s.Of.Repetition == instance.Once {
+	switch {
+	case s.Of.Single() && s.Of.N == 0:
+		return cty.NullVal(cty.DynamicPseudoType), nil
+	case s.Of.Single():
 		return one(0, s.WantsOf(0))
 	}
 	var diags hcl.Diagnostics

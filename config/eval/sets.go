@@ -78,6 +78,8 @@ func (e *Evaluator) expand(x *instance.Expansion, mod *instance.Module, address 
 		x.Repetition = instance.ForEach
 	} else if a = b.Attrs["count"]; a != nil {
 		x.Repetition = instance.Counted
+	} else if a = b.Attrs["enabled"]; a != nil {
+		x.Repetition = instance.Optional
 	} else {
 		return
 	}

@@ -56,10 +56,10 @@ func (m *Modules) simpleConfig(i *instance.Instance) *hclsyntax.ObjectConsExpr {
 }
 
 // onlyInstance returns the instance of a resource that has neither for_each nor
-// count. The caller has checked that the resource exists.
+// count and is enabled. The caller has checked that the resource exists.
 func onlyInstance(mod *instance.Module, name string) *instance.Instance {
 	s := mod.Resources[name]
-	if s == nil || s.Pending || s.Repetition != instance.Once {
+	if s == nil || s.Pending || !s.Single() || s.N == 0 {
 		return nil
 	}
 	return &s.List[0]

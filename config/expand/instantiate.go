@@ -225,7 +225,7 @@ func learn(e *eval.Evaluator, pending *instance.Expansion) (source.Instances, hc
 	if x.Pending {
 		return source.Instances{}, hcl.Diagnostics{unknownKeys(e, &x)}
 	}
-	if x.Repetition == instance.Counted {
+	if x.Repetition != instance.ForEach {
 		return source.Instances{Count: &x.N}, nil
 	}
 	return source.Instances{Keys: x.Keys}, nil
@@ -237,6 +237,8 @@ func unknownKeys(e *eval.Evaluator, x *instance.Expansion) *hcl.Diagnostic {
 	what, attr := "The keys of this for_each are", "for_each"
 	if x.Repetition == instance.Counted {
 		what, attr = "This count is", "count"
+	} else if x.Repetition == instance.Optional {
+		what, attr = "This enabled is", "value"
 	}
 	verb := " is"
 	if len(refs) > 1 {

@@ -22,6 +22,9 @@ const (
 
 // Fits reports whether instances from a plan are possible for the block.
 func (x *Expansion) Fits(i source.Instances) bool {
+	if x.Repetition == Optional {
+		return i.Count != nil && len(i.Keys) == 0 && (*i.Count == 0 || *i.Count == 1)
+	}
 	if x.Repetition == Counted {
 		return i.Count != nil && len(i.Keys) == 0 && *i.Count >= 0 && *i.Count <= MaxInstances
 	}
@@ -30,8 +33,11 @@ func (x *Expansion) Fits(i source.Instances) bool {
 
 // Take sets the instances from the value of for_each or count.
 func (x *Expansion) Take(v cty.Value, expr hcl.Expression) *hcl.Diagnostic {
-	if x.Repetition == Counted {
+	switch x.Repetition {
+	case Counted:
 		return x.takeCount(v, expr)
+	case Optional:
+		return x.takeEnabled(v, expr)
 	}
 	const rule = "for_each takes a map, an object, or a set of strings; each key becomes an instance."
 	if v.IsMarked() {

@@ -19,12 +19,16 @@ import (
 type Repetition int
 
 const (
-	Once    Repetition = iota // neither for_each nor count
-	ForEach                   // keys are text
-	Counted                   // keys are 0, 1, 2...
+	Once     Repetition = iota // neither for_each nor count nor enabled
+	ForEach                    // keys are text
+	Counted                    // keys are 0, 1, 2...
+	Optional                   // enabled: one instance or none, without a key
 )
 
-// Expansion is the result of the for_each or count of one block, in one instance of
+// Single reports whether the block has one instance at most, which has no key.
+func (r Repetition) Single() bool { return r == Once || r == Optional }
+
+// Expansion is the result of the for_each, count or enabled of one block, in one instance of
 // the module that contains the block.
 type Expansion struct {
 	Repetition

@@ -35,7 +35,7 @@ func InstanceOf(e *eval.Evaluator, ref refs.Reference, at instance.Scope) (*inst
 		}
 	case "resource":
 		s := e.Choose("resource", name, []refs.Reference{ref}, at)
-		if s.Of == nil || s.Of.Pending || s.All || s.Of.Repetition == instance.Once && ref.Key != nil {
+		if s.Of == nil || s.Of.Pending || s.All || s.Of.Single() && ref.Key != nil {
 			return nil, nil
 		}
 		for _, c := range s.Wants {
@@ -48,7 +48,7 @@ func InstanceOf(e *eval.Evaluator, ref refs.Reference, at instance.Scope) (*inst
 // moduleOf is InstanceOf for a module.
 func moduleOf(e *eval.Evaluator, ref refs.Reference, at instance.Scope) (*instance.Module, hcl.Traversal) {
 	s := e.Choose("module", refs.StepName(ref.Traversal, 1), []refs.Reference{ref}, at)
-	if s.Of == nil || s.Of.Pending || s.All || s.Of.Repetition == instance.Once && ref.Key != nil {
+	if s.Of == nil || s.Of.Pending || s.All || s.Of.Single() && ref.Key != nil {
 		return nil, nil
 	}
 	for _, c := range s.Wants {

@@ -176,7 +176,7 @@ func (ck Checker) resourceConnections(b *decl.Module, r *decl.Resource) []connec
 
 func (ck Checker) repetitionConnections(r *decl.Block, b *decl.Module) []connection {
 	var out []connection
-	for _, name := range []string{"for_each", "count"} {
+	for _, name := range decl.Repetitions {
 		if a := r.Attrs[name]; a != nil {
 			out = append(out, ck.connections(a.Expr, b, nil)...)
 		}

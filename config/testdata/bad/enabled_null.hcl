@@ -1,0 +1,5 @@
+resource "a" {
+  type    = "x"
+  enabled = null
+}
+# error 3:13 true or false

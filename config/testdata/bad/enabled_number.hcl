@@ -1,0 +1,5 @@
+resource "a" {
+  type    = "x"
+  enabled = 2
+}
+# error 3:13 use count

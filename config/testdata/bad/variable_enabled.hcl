@@ -1,0 +1,2 @@
+variable "enabled" { default = true }
+# error 1:1 Reserved
