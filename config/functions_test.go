@@ -19,8 +19,19 @@ func TestFunctions_BeyondTerraform(t *testing.T) {
 		`setsymmetricdifference(["a", "b"], ["b", "c"])`: "toset([\n  \"a\",\n  \"c\",\n])",
 		`setsymmetricdifference(["a"], ["a"])`:           `toset([])`,
 		`setsymmetricdifference([0], [-0])`:              `toset([])`,
-		`plantimestamp()`:                                `"2026-01-02T03:04:05Z"`,
-		`formatdate("YYYY", plantimestamp())`:            `"2026"`,
+		`convert("5", number)`:                           `5`,
+		`convert(["1", 2], set(string))`:                 "toset([\n  \"1\",\n  \"2\",\n])",
+		`convert({ a = "1" }, object({ a = number, b = optional(list(any), [1]) }))`: "{\n  \"a\" = 1\n  \"b\" = tolist([\n    1,\n  ])\n}",
+		`convert(null, bool)`:                   `tobool(null)`,
+		`[for x in ["1"] : convert(x, number)]`: "[\n  1,\n]",
+		`nonsensitive(convert({ a = sensitive("x"), b = 2 }, object({ a = string, b = string })).a)`: `"x"`,
+		`convert({ a = sensitive("x"), b = 2 }, map(string)).b`:                                      `"2"`,
+		`convert("x", number)`:                failed,
+		`convert("5", nmber)`:                 failed,
+		`convert(number, number)`:             failed,
+		`convert("5", var.ns)`:                failed,
+		`plantimestamp()`:                     `"2026-01-02T03:04:05Z"`,
+		`formatdate("YYYY", plantimestamp())`: `"2026"`,
 	} {
 		got, diags := m.Evaluate(expr, nil)
 		if diags.HasErrors() {

@@ -53,6 +53,10 @@ type Block struct {
 	Kubernetes *Block
 	// Artifact is the artifact whose files a plug gives, nil for a path of this host.
 	Artifact *Block
+	// Deprecated is what to use in place of a variable or an output, "" if it is not deprecated.
+	Deprecated string
+	// Kept is the type of an output's value; nil = any.
+	Kept *Kept
 	// NeedsState: it is an output of a module that depends on a resource.
 	NeedsState bool
 	// Waits: it is an output that depends on a resource, or on a block with depends_on.

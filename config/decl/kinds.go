@@ -70,7 +70,7 @@ var kinds = []Kind{
 		Root: "publish", Noun: "publish block", Advice: "Declare it with a publish block in the root manifest, or correct the name",
 		allowed: notStatic, declared: func(b *Module, _ Usage) Names { return publishNames{b} }},
 	{Block: "output", named: true, schema: outputSchema,
-		decode:      func(l *loader, b *hcl.Block) { l.attributes(b, outputSchema, l.b.Outputs) },
+		decode:      (*loader).output,
 		expressions: outputExpressions},
 	{Block: "module", named: true, decode: (*loader).call,
 		Root: "module", Noun: "module", Advice: "Declare it with a module block, or correct the name",

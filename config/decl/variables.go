@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
@@ -39,17 +38,9 @@ func (l *loader) variable(b *hcl.Block) {
 	c := l.content(b.Body, variableSchema)
 	v.Attrs = c.Attributes
 	if a := v.Attrs["type"]; a != nil {
-		typ, defaults, diags := typeOf(a.Expr)
-		for _, d := range diags {
-			if d.Summary != "Invalid type specification" {
-				continue // the error is in a default inside the type
-			}
-			d.Detail += words.DidYouMean(hcl.ExprAsKeyword(a.Expr), []string{"string", "number", "bool", "any"}) +
-				" The types are string, number, bool, any, list(T), set(T), map(T), object({ NAME = T }) and tuple([T])."
-		}
-		l.add(diags...)
-		v.Typ, v.defaults, v.typed = typ, defaults, !diags.HasErrors()
+		v.Typ, v.defaults, v.typed = l.readType(a)
 	}
+	l.deprecated(&v.Block)
 	l.constant(v.Attrs["sensitive"], cty.Bool, func(x cty.Value) { v.sensitive = x.True() })
 	l.constant(v.Attrs["nullable"], cty.Bool, func(x cty.Value) { v.Nullable = x.True() })
 	l.constant(v.Attrs["description"], cty.String, func(x cty.Value) { v.description = x.AsString() })
@@ -80,17 +71,6 @@ func (l *loader) variable(b *hcl.Block) {
 		return
 	}
 	l.b.Variables[v.Name] = v
-}
-
-// typeOf reads a type. As in Terraform, list and map alone are list(any) and map(any).
-func typeOf(expr hcl.Expression) (cty.Type, *typeexpr.Defaults, hcl.Diagnostics) {
-	switch hcl.ExprAsKeyword(expr) {
-	case "list":
-		return cty.List(cty.DynamicPseudoType), nil, nil
-	case "map":
-		return cty.Map(cty.DynamicPseudoType), nil, nil
-	}
-	return typeexpr.TypeConstraintWithDefaults(expr)
 }
 
 // constant evaluates an attribute that may not contain references.
@@ -258,7 +238,7 @@ func (t *Tree) valueOf(v *Variable, in source.VarInput, given bool) (cty.Value, 
 		value, err = v.Accept(value)
 	}
 	if err == nil {
-		return value, v.bracketed(in)
+		return value, append(v.bracketed(in), v.deprecatedInput(in)...)
 	}
 	place := v.At
 	if in.Src != nil && !v.sensitive { // for a sensitive variable, the line in the file would show the value

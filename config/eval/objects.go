@@ -246,6 +246,11 @@ func (e *Evaluator) outputValue(mod *instance.Module, name string) (cty.Value, h
 	}
 	v, diags := e.memo(MemoKey{Mod: mod, Kind: KindOutput, Name: name}, a.Expr, func() (cty.Value, hcl.Diagnostics) {
 		v, diags := e.Value(a.Expr, mod.Scope())
+		if !diags.HasErrors() {
+			var d hcl.Diagnostics
+			v, d = mod.Decl.Outputs[name].Convert(v, a.Expr.Range())
+			diags = append(diags, d...)
+		}
 		if flag := mod.Decl.Outputs[name].Attrs["sensitive"]; flag != nil && !diags.HasErrors() {
 			hide, _ := e.M.Optional(flag, cty.Bool, "the attribute sensitive of an output", mod.Scope())
 			if hide != cty.NilVal && hide.True() {

@@ -14,6 +14,7 @@ import (
 func conversionFunctions() map[string]function.Function {
 	return map[string]function.Function{
 		"can":      tryfunc.CanFunc,
+		Convert:    limitNumberText(convertFunction()),
 		"tobool":   stdlib.MakeToFunc(cty.Bool),
 		"tolist":   collectionOf(cty.List(cty.DynamicPseudoType)),
 		"tomap":    collectionOf(cty.Map(cty.DynamicPseudoType)),

@@ -134,6 +134,12 @@ type refWalker struct {
 	found  []*Reference
 	scopes []map[string]struct{} // the variables of for expressions
 	at     map[hclsyntax.Node]*Reference
+	types  []hcl.Range // arguments of functions that are types
+}
+
+// inType reports whether a name is part of a type, and refers to nothing.
+func (w *refWalker) inType(name hcl.Range) bool {
+	return slices.ContainsFunc(w.types, func(r hcl.Range) bool { return r.Overlaps(name) })
 }
 
 // Enter implements hclsyntax.Walker.
@@ -143,6 +149,9 @@ func (w *refWalker) Enter(n hclsyntax.Node) hcl.Diagnostics {
 		w.facts.Loops, w.facts.Repeats = true, true
 	case *hclsyntax.FunctionCallExpr:
 		w.facts.Repeats = true
+		if n.Name == funcs.Convert && len(n.Args) == 2 {
+			w.types = append(w.types, n.Args[1].Range())
+		}
 		if slices.Contains(funcs.ImpureNames(), n.Name) && !slices.Contains(w.facts.Impure, n.Name) {
 			w.facts.Impure = append(w.facts.Impure, n.Name)
 		}
@@ -162,7 +171,7 @@ func (w *refWalker) Enter(n hclsyntax.Node) hcl.Diagnostics {
 			w.open(n.Collection)
 		}
 	case *hclsyntax.ScopeTraversalExpr:
-		if !w.isLocal(n.Traversal.RootName()) {
+		if !w.isLocal(n.Traversal.RootName()) && !w.inType(n.Range()) {
 			r := w.of(n)
 			r.Traversal = n.Traversal
 			w.found = append(w.found, r)

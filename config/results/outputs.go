@@ -57,7 +57,11 @@ func Output(e *eval.Evaluator, b *decl.Block, mod *instance.Module) (instance.Ou
 		return o, cty.DynamicVal, diags
 	}
 	value, d := e.Value(a.Expr, mod.Scope())
-	if diags = append(diags, d...); diags.HasErrors() {
+	if diags = append(diags, d...); !diags.HasErrors() {
+		value, d = b.Convert(value, a.Expr.Range())
+		diags = append(diags, d...)
+	}
+	if diags.HasErrors() {
 		return o, value, diags
 	}
 	hidden, written := values.Sensitivity(value)

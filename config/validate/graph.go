@@ -86,6 +86,7 @@ func (ck Checker) Connect(root *decl.Module) hcl.Diagnostics {
 	}
 	for _, b := range root.All() {
 		diags = append(diags, ck.checkAll(b)...)
+		diags = append(diags, ck.deprecated(b)...)
 	}
 	return diags
 }

@@ -1,0 +1,5 @@
+output "b" {
+  type  = list(number)
+  value = ["x"]
+}
+# error 3:11 must be
