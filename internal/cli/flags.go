@@ -52,11 +52,27 @@ func inputs(c *cli.Context, s *session) workspace.Inputs {
 // selectionFlags returns the flags that limit a command to some resources. with is the
 // text for what -target includes besides, without for what -exclude leaves out besides.
 func selectionFlags(with, without string) []cli.Flag {
+	targets, excludes := &flagvalues.Words{}, &flagvalues.Words{}
 	return []cli.Flag{
-		&cli.GenericFlag{Name: "target", Value: &flagvalues.Words{},
+		&cli.GenericFlag{Name: "target", Value: targets,
 			Usage: "only the resource, instance or module `ADDRESS`, " + with + "; may be repeated"},
-		&cli.GenericFlag{Name: "exclude", Value: &flagvalues.Words{}, Usage: "everything but `ADDRESS`" + without + "; may be repeated"},
+		addressFile("target-file", "-target for each line of `FILE`; may be repeated", targets, true),
+		&cli.GenericFlag{Name: "exclude", Value: excludes, Usage: "everything but `ADDRESS`" + without + "; may be repeated"},
+		addressFile("exclude-file", "-exclude for each line of `FILE`; may be repeated", excludes, false),
 	}
+}
+
+// addressFile returns a flag that adds the addresses in files to those of another flag.
+func addressFile(name, usage string, to *flagvalues.Words, required bool) cli.Flag {
+	return &cli.GenericFlag{Name: name, Usage: usage, Value: &flagvalues.AddressFile{}, Action: func(_ *cli.Context, value any) error {
+		files, ok := value.(*flagvalues.AddressFile)
+		if !ok {
+			return nil
+		}
+		list, err := files.Read("-"+name, required)
+		to.List = append(to.List, list...)
+		return err
+	}}
 }
 
 // planSelectionFlags returns the selection flags of commands that plan.
