@@ -22,6 +22,8 @@ func TestFunctions_BeyondTerraform(t *testing.T) {
 		`convert("5", number)`:                           `5`,
 		`convert(["1", 2], set(string))`:                 "toset([\n  \"1\",\n  \"2\",\n])",
 		`convert({ a = "1" }, object({ a = number, b = optional(list(any), [1]) }))`: "{\n  \"a\" = 1\n  \"b\" = tolist([\n    1,\n  ])\n}",
+		`templatestring("$${convert(n, number) + 1}", { n = "1" })`:                  `"2"`,
+		`templatestring("$${convert(n, number) + m}", { n = "1" })`:                  failed,
 		`convert(null, bool)`:                   `tobool(null)`,
 		`[for x in ["1"] : convert(x, number)]`: "[\n  1,\n]",
 		`nonsensitive(convert({ a = sensitive("x"), b = 2 }, object({ a = string, b = string })).a)`: `"x"`,

@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/customdecode"
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
@@ -63,4 +64,15 @@ func convertFunction() function.Function {
 		},
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return read(args) },
 	})
+}
+
+// typesIn returns where a template has types, whose names are no variables.
+func typesIn(expr hclsyntax.Expression) (types []hcl.Range) {
+	_ = hclsyntax.VisitAll(expr, func(n hclsyntax.Node) hcl.Diagnostics {
+		if call, ok := n.(*hclsyntax.FunctionCallExpr); ok && call.Name == Convert && len(call.Args) == 2 {
+			types = append(types, call.Args[1].Range())
+		}
+		return nil
+	})
+	return types
 }

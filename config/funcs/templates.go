@@ -89,7 +89,11 @@ func renderTemplate(text, name string, vars cty.Value, inner map[string]function
 					"only", given)
 		}
 	}
+	types := typesIn(expr)
 	for _, t := range expr.Variables() {
+		if slices.ContainsFunc(types, t.SourceRange().Overlaps) {
+			continue
+		}
 		if _, ok := ctx.Variables[t.RootName()]; !ok {
 			return cty.NilVal, function.NewArgErrorf(1, "%s uses %q (line %d), which is not among them: %s", name, t.RootName(),
 				t.SourceRange().Start.Line, words.ThereAre(slices.Collect(maps.Keys(ctx.Variables))))
