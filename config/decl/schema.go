@@ -26,8 +26,8 @@ var (
 	kubernetesSchema = attributes("namespace!", "agent!", "context", "kubeconfig", "service_account", "image_pull_secrets", "registries",
 		"node_selector", "tolerations", "labels", "annotations", "priority_class", "runtime_class", "cpu", "memory", "max_pods",
 		"start_timeout", "stop_timeout", "network_policy").hinting(kubernetesHints, nil)
-	outputSchema = attributes("value!", "type", "description", "sensitive", "deprecated", "depends_on").with("precondition", conditionSchema).
-			hinting(valueHints, nil)
+	outputSchema = attributes("value!", "type", "description", "sensitive", "deprecated", "depends_on").
+			with("precondition", conditionSchema).hinting(valueHints, nil)
 	variableSchema = attributes("type", "default", "description", "sensitive", "nullable", "deprecated").
 			with("validation", conditionSchema).hinting(valueHints, nil)
 	resourceSchema = attributes("type!", "for_each", "count", "enabled", "config", "dependencies", "depends_on", "subscribe", "semaphores",

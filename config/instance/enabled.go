@@ -13,8 +13,8 @@ import (
 func (x *Expansion) takeEnabled(v cty.Value, expr hcl.Expression) *hcl.Diagnostic {
 	const rule = "enabled is true or false: whether the block has its one instance."
 	if v.HasMarkDeep(values.Sensitive{}) {
-		return source.Failure(expr.Range(), "Sensitive enabled", "The value of enabled is sensitive, and whether the instance exists would "+
-			"reveal it. Use nonsensitive() if it may be shown.")
+		return source.Failure(expr.Range(), "Sensitive enabled", "The value of enabled is sensitive, and whether the instance exists "+
+			"would reveal it. Use nonsensitive() if it may be shown.")
 	}
 	if v.IsNull() {
 		return source.Failure(expr.Range(), "Invalid enabled", "This is null. %s", rule)

@@ -14,8 +14,8 @@ func (ck Checker) deprecated(b *decl.Module) (diags hcl.Diagnostics) {
 	for _, child := range b.Children {
 		for _, name := range child.Call.Inputs() {
 			if v := child.Variables[name]; v != nil && v.Deprecated != "" {
-				diags = append(diags, decl.Deprecation(&v.Block, child.Call.Attrs[name].NameRange, "The variable \""+name+"\" of the module \""+
-					child.Call.Name+"\""))
+				what := "The variable \"" + name + "\" of the module \"" + child.Call.Name + "\""
+				diags = append(diags, decl.Deprecation(&v.Block, child.Call.Attrs[name].NameRange, what))
 			}
 		}
 		for _, o := range child.Outputs {

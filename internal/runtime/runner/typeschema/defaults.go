@@ -10,7 +10,7 @@ import (
 
 // maxDefaults limits the steps in which defaults are added to one document. Defaults of objects
 // may have defaults inside, and a hostile schema refers to itself there.
-const maxDefaults = 100_000
+const maxDefaults = 10_000
 
 // WithDefaults returns a document with the defaults of its schema: those of properties that
 // are named outside of anyOf, oneOf and if, in objects that the document or another default
