@@ -1,0 +1,267 @@
+package expressions
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"deployster/internal/migrate/jinja"
+)
+
+// body translates statements to the inside of a quoted template.
+func (t *translator) body(list []jinja.Statement) string {
+	out := ""
+	for _, s := range list {
+		if t.err != nil {
+			return ""
+		}
+		out = join(out, t.statement(s))
+	}
+	return out
+}
+
+func (t *translator) statement(s jinja.Statement) string {
+	switch s := s.(type) {
+	case jinja.Text:
+		return escape(s.Text)
+	case jinja.Output:
+		return t.output(s.X)
+	case jinja.If:
+		return t.conditional(s)
+	case jinja.For:
+		return t.loop(s)
+	case jinja.Set:
+		if t.branches > 0 {
+			t.fail("an assignment in an if changes what follows it: move it before the if")
+		}
+		t.scopes[len(t.scopes)-1][s.Name] = t.value(s.Value)
+		return ""
+	case jinja.Include:
+		return t.include(s)
+	}
+	t.fail("%T has no counterpart", s)
+	return ""
+}
+
+// output translates an expression in a text.
+func (t *translator) output(n jinja.Node) string {
+	c, ok := n.(jinja.Cond)
+	if !ok {
+		return t.text(t.value(n))
+	}
+	if c.Else != nil {
+		x, y := t.value(c.Then), t.value(c.Else)
+		if x.Kind == y.Kind && (x.Kind == String || x.Kind == Int) {
+			return t.text(t.choose(t.condition(c.If), x, y))
+		}
+	}
+	out := "%{ if " + t.condition(c.If).Code + " }" + t.output(c.Then)
+	if c.Else != nil {
+		out = join(out, "%{ else }"+t.output(c.Else))
+	}
+	return join(out, "%{ endif }")
+}
+
+func (t *translator) conditional(s jinja.If) string {
+	t.branches++
+	defer func() { t.branches-- }()
+	out, ends := "", ""
+	for i, b := range s.Branches {
+		if i > 0 {
+			out = join(out, "%{ else }")
+		}
+		out = join(out+"%{ if "+t.condition(b.Cond).Code+" }", t.body(b.Body))
+		ends += "%{ endif }"
+	}
+	if len(s.Else) > 0 {
+		out = join(out, "%{ else }"+t.body(s.Else))
+	}
+	return join(out, ends)
+}
+
+// loop translates a for. Its variables have names that hide nothing in HCL.
+func (t *translator) loop(s jinja.For) string {
+	branches := t.branches // an assignment in a loop ends with it
+	t.branches = 0
+	defer func() { t.branches = branches }()
+	list, key, value := t.iterable(s)
+	t.scopes = append(t.scopes, map[string]Value{})
+	defer func() { t.scopes = t.scopes[:len(t.scopes)-1] }()
+	t.bind(s.Targets, list, key, value)
+	over := list.Code
+	if s.Filter != nil {
+		if list.Kind == Dict {
+			t.fail("a loop with a condition over the items of a dictionary has no counterpart")
+		}
+		over = "[for " + value + " in " + list.Code + " : " + value + " if " + t.condition(s.Filter).Code + "]"
+	}
+	scope := t.scopes[len(t.scopes)-1]
+	scope["loop"] = Value{Code: key, Kind: list.Kind, text: over}
+	body := t.body(s.Body)
+	delete(scope, "loop")
+	names := value
+	if list.Kind == Dict || usesName(body, key) {
+		names = key + ", " + value
+	}
+	out := join("%{ for "+names+" in "+over+" }"+body, "%{ endfor }")
+	if len(s.Else) > 0 {
+		out = join(out, join("%{ if length("+over+") == 0 }"+t.body(s.Else), "%{ endif }"))
+	}
+	return out
+}
+
+// usesName reports whether the inside of a template may use a name.
+func usesName(body, name string) bool {
+	return slices.Contains(strings.FieldsFunc(body, func(c rune) bool { return c != '_' && !IsName("a"+string(c)) }), name)
+}
+
+// iterable returns what a loop goes over, as a list, or a Dict for its items, and new names for key and value.
+func (t *translator) iterable(s jinja.For) (list Value, key, value string) {
+	value = t.newName(s.Targets[len(s.Targets)-1])
+	key = t.newName("index", value)
+	if of, ok := itemsOf(s.In); ok && len(s.Targets) == 2 {
+		key = t.newName(s.Targets[0], value)
+		v := t.value(of)
+		if v.Kind != Dict && v.Kind != Unknown {
+			t.fail("items() has a counterpart only for a dictionary")
+		}
+		t.names.Note("the loop over the items of %s: here it is in the order of the keys, and in the original in that of the dictionary", v.Code)
+		v.Kind, v.Elem = Dict, Unknown
+		return v, key, value
+	}
+	return t.elements(t.value(s.In)), key, value
+}
+
+// elements returns a value as the list that a loop in Jinja2 goes over.
+func (t *translator) elements(v Value) Value {
+	switch v.Kind {
+	case List:
+		return v
+	case Dict:
+		t.names.Note("the loop over the keys of %s: here it is in their order, and in the original in that of the dictionary", v.Code)
+		return Elements("keys("+v.Code+")", String)
+	case Unknown:
+		return Elements("try(keys("+v.Code+"), "+v.Code+")", Unknown)
+	}
+	return t.fail("a loop over %s has no counterpart", v.Code)
+}
+
+// itemsOf returns X for X.items() and X|items.
+func itemsOf(n jinja.Node) (jinja.Node, bool) {
+	switch n := n.(type) {
+	case jinja.Call:
+		if a, ok := n.X.(jinja.Attr); ok && a.Name == "items" && len(n.Args.Values) == 0 {
+			return a.X, true
+		}
+	case jinja.Filter:
+		if n.Name == "items" {
+			return n.X, true
+		}
+	}
+	return nil, false
+}
+
+// bind gives the variables of a loop their values in HCL.
+func (t *translator) bind(targets []string, list Value, key, value string) {
+	scope := t.scopes[len(t.scopes)-1]
+	switch {
+	case list.Kind == Dict:
+		scope[targets[0]], scope[targets[1]] = Code(key, String), Code(value, Unknown)
+	case len(targets) == 1:
+		scope[targets[0]] = Code(value, list.Elem)
+	default:
+		for i, name := range targets {
+			scope[name] = Code(fmt.Sprintf("%s[%d]", value, i), Unknown)
+		}
+	}
+}
+
+// hidden are the names at which references begin in HCL.
+var hidden = []string{"var", "local", "dep", "resource", "plug", "type", "path", "deployster", "each", "count", "module", "self", "host",
+	"artifact", "publish", "for", "in", "if", "else", "endif", "endfor", "null", "true", "false"}
+
+// newName returns a name for a variable of a loop that no other variable has, nor one of others.
+func (t *translator) newName(name string, others ...string) string {
+	name = strings.TrimLeft(strings.Map(func(c rune) rune {
+		if c == '_' || IsName("a"+string(c)) && c != '-' {
+			return c
+		}
+		return '_'
+	}, name), "_0123456789")
+	if name == "" {
+		name = "item"
+	}
+	for base, n := name, 2; slices.Contains(hidden, name) || slices.Contains(others, name) || t.taken(name); n++ {
+		name = fmt.Sprintf("%s%d", base, n)
+	}
+	return name
+}
+
+// taken reports whether an open loop has this name in HCL.
+func (t *translator) taken(name string) bool {
+	for _, scope := range t.scopes {
+		for _, v := range scope {
+			if usesName(v.Code, name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// loopAttr translates loop.NAME.
+func (t *translator) loopAttr(name string) Value {
+	for i := len(t.scopes) - 1; i >= 0; i-- {
+		loop, ok := t.scopes[i]["loop"]
+		if !ok {
+			continue
+		}
+		index, length := Code(loop.Code, Int), call(Int, "length", loop.text)
+		one := Code("1", Int)
+		if name == "length" {
+			return length
+		}
+		if loop.Kind == Dict {
+			return t.fail("loop.%s has no counterpart in a loop over a dictionary", name)
+		}
+		switch name {
+		case "index":
+			return op(Int, addition, index, "+", one)
+		case "index0":
+			return index
+		case "first":
+			return op(Bool, equality, index, "==", Code("0", Int))
+		case "last":
+			return op(Bool, equality, index, "==", op(Int, addition, length, "-", one))
+		case "revindex":
+			return op(Int, addition, length, "-", index)
+		}
+		return t.fail("loop.%s has no counterpart", name)
+	}
+	return t.fail("loop is undefined outside of a loop")
+}
+
+// deepestInclude is how many files may include each other.
+const deepestInclude = 10
+
+func (t *translator) include(s jinja.Include) string {
+	if slices.Contains(t.included, s.Name) || len(t.included) == deepestInclude {
+		t.fail("the include of %s includes itself", s.Name)
+		return ""
+	}
+	text, err := t.names.Include(s.Name)
+	if err != nil {
+		t.fail("the include of %s: %w", s.Name, err)
+		return ""
+	}
+	body, err := jinja.Template(text)
+	if err != nil {
+		t.fail("the include of %s: %w", s.Name, parseError(err))
+		return ""
+	}
+	t.included = append(t.included, s.Name)
+	defer func() { t.included = t.included[:len(t.included)-1] }()
+	t.scopes = append(t.scopes, map[string]Value{}) // what it assigns ends with it
+	defer func() { t.scopes = t.scopes[:len(t.scopes)-1] }()
+	return t.body(body)
+}

@@ -1,0 +1,208 @@
+package original
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/base/words"
+	"deployster/internal/migrate/expressions"
+)
+
+// The keys of a manifest, of a plug and of a resource, with their types; "*" is any name.
+type keys map[string]kind
+
+var (
+	ofManifest = keys{"plugs": object, "resources": object}
+	ofPlug     = keys{"path": text, "read_only": boolean, "resource_names": list, "resource_types": list}
+	ofResource = keys{"type": text, "readonly": boolean, "dependencies": object, "config": object}
+)
+
+func (k kind) String() string {
+	return [...]string{"null", "true or false", "a whole number", "a number", "a text", "a list", "an object"}[k]
+}
+
+// valid checks a manifest as the original does, and collects its plugs and resources.
+func (m *migration) valid(doc *node) bool {
+	before := len(m.problems)
+	if m.checkKeys(doc, "a manifest", ofManifest) {
+		for _, part := range []struct {
+			name, what, required string
+			keys                 keys
+			known                map[string]*node
+		}{{"plugs", "a plug", "path", ofPlug, m.plugs}, {"resources", "a resource", "type", ofResource, m.resources}} {
+			section := doc.get(part.name)
+			if section == nil {
+				continue
+			}
+			for i, k := range section.keys {
+				n := section.items[i]
+				if old := part.known[k.name]; old != nil {
+					m.refuse(invalid(n.file, k.line, "%s %s is in %s too", part.what[2:], diag.Visible(k.name), old.at()))
+					continue
+				}
+				part.known[k.name] = n
+				n.line = k.line
+				if m.checkKeys(n, part.what, part.keys) && n.get(part.required) == nil {
+					m.refuse(invalid(n.file, k.line, "%s %s has no %s", part.what[2:], diag.Visible(k.name), part.required))
+				}
+			}
+		}
+	}
+	return len(m.problems) == before
+}
+
+// checkKeys checks the keys of an object, and the types of their values.
+func (m *migration) checkKeys(n *node, what string, known keys) bool {
+	if n.kind != object {
+		m.refuse(invalid(n.file, n.line, "%s is an object, and not %s", what, n.kind))
+		return false
+	}
+	before := len(m.problems)
+	for i, k := range n.keys {
+		want, ok := known[k.name]
+		if !ok {
+			m.refuse(invalid(n.file, k.line, "%s has no key %s.%s", what, diag.Visible(k.name), words.DidYouMean(k.name, names(known))))
+			continue
+		}
+		got := n.items[i]
+		isExpression := got.kind == text && templated(got) && want == boolean
+		if got.kind != want && !isExpression {
+			m.refuse(invalid(n.file, k.line, "%s is %s, and not %s", k.name, want, got.kind))
+		}
+		for _, item := range got.items {
+			if got.kind == list && item.kind != text {
+				m.refuse(invalid(n.file, item.line, "%s has texts, and not %s", k.name, item.kind))
+			}
+		}
+	}
+	return len(m.problems) == before
+}
+
+func names(known keys) []string { return expressions.Sorted(known) }
+
+// nameResources gives the resources their names in HCL.
+func (m *migration) nameResources(docs []*node) {
+	taken := map[string]bool{}
+	for _, doc := range docs {
+		section := doc.get("resources")
+		if section == nil {
+			continue
+		}
+		for i, k := range section.keys {
+			name := k.name
+			if !expressions.IsName(name) {
+				name = strings.TrimLeft("r_"+cleaned(name), "-")
+				for taken[name] || m.resources[name] != nil {
+					name += "_"
+				}
+				m.note(section.items[i].file, k.line, "the resource %s is called %s here, and its image gets this name", diag.Visible(k.name), name)
+			}
+			taken[name], m.names[k.name] = true, name
+		}
+	}
+}
+
+// manifest writes a manifest.
+func (m *migration) manifest(doc *node) string {
+	var out strings.Builder
+	for _, part := range []struct {
+		name  string
+		write func(*writer, key, *node)
+	}{{"plugs", m.plug}, {"resources", m.resource}} {
+		section := doc.get(part.name)
+		if section == nil {
+			continue
+		}
+		for i, k := range section.keys {
+			if out.Len() > 0 {
+				out.WriteString("\n")
+			}
+			w := &writer{migration: m}
+			w.comment(k.comment)
+			part.write(w, k, section.items[i])
+			out.WriteString(w.String())
+		}
+	}
+	return out.String()
+}
+
+func (m *migration) plug(w *writer, k key, n *node) {
+	name := k.name
+	if !expressions.IsName(name) {
+		name = "p_" + cleaned(name)
+		m.note(n.file, k.line, "the plug %s is called %s here", diag.Visible(k.name), name)
+	}
+	w.line("plug " + expressions.Quote(name).Code + " {")
+	for _, attribute := range []string{"path", "read_only"} {
+		if v := n.get(attribute); v != nil && v.value != "false" {
+			w.attribute(attribute, v)
+		}
+	}
+	for _, attribute := range []string{"resource_names", "resource_types"} {
+		v := n.get(attribute)
+		if v == nil || len(v.items) == 0 {
+			continue
+		}
+		for _, item := range v.items {
+			if _, err := regexp.Compile(item.value); err != nil && !templated(item) {
+				w.unsupported(item, "this regular expression has no counterpart: "+err.Error())
+			}
+		}
+		w.attribute(attribute, v)
+	}
+	w.line("}")
+}
+
+// untagged are the images that the original gives its own version as their tag.
+var untagged = regexp.MustCompile(`^infolinks/deployster-[^:]+$`)
+
+func (m *migration) resource(w *writer, k key, n *node) {
+	w.line("resource " + expressions.Quote(m.names[k.name]).Code + " {")
+	image := n.get("type")
+	if untagged.MatchString(image.value) && !templated(image) {
+		tagged := *image
+		tagged.value += ":{{ " + versionVariable + " }}"
+		image = &tagged
+	}
+	w.attribute("type", image)
+	if v := n.get("readonly"); v != nil && v.value != "false" {
+		w.attribute("read_only", v)
+	}
+	aliases := m.dependencies(w, k, n)
+	if config := n.get("config"); config != nil && len(config.items) > 0 {
+		w.aliases = aliases
+		w.attribute("config", config)
+	}
+	w.line("}")
+}
+
+// dependencies writes the dependencies of a resource, and returns the names of resources by aliases.
+func (m *migration) dependencies(w *writer, k key, n *node) map[string]string {
+	aliases := map[string]string{}
+	section := n.get("dependencies")
+	if section == nil || len(section.items) == 0 {
+		return aliases
+	}
+	w.line("dependencies = {")
+	for i, alias := range section.keys {
+		on := section.items[i]
+		switch {
+		case on.kind != text || templated(on) || !expressions.IsName(alias.name):
+			m.refuse(invalid(on.file, alias.line, "a dependency has the form ALIAS: RESOURCE, with names and no expressions"))
+		case m.resources[on.value] == nil:
+			m.refuse(invalid(on.file, alias.line, "the resource %s depends on an unknown resource: %s.%s", diag.Visible(k.name),
+				diag.Visible(on.value), words.DidYouMean(on.value, expressions.Sorted(m.resources))))
+		default:
+			w.comment(alias.comment)
+			w.line(alias.name + " = resource." + m.names[on.value])
+			aliases[alias.name] = on.value
+		}
+	}
+	w.line("}")
+	if slices.Contains(expressions.Sorted(aliases), "loop") {
+		m.note(section.file, section.line, "the alias loop is hidden in loops")
+	}
+	return aliases
+}
