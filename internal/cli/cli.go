@@ -29,6 +29,7 @@ const (
 	exitError       = 1
 	exitChanges     = 2
 	exitDrift       = 3
+	exitOpen        = 3 // migrate: something is left to a person
 	exitInterrupted = 130
 )
 

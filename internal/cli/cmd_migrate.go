@@ -10,7 +10,7 @@ import (
 func migrateCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:  "migrate",
-		Usage: "convert the configuration and the state of another tool",
+		Usage: "convert the configuration of another tool",
 		Subcommands: []*cli.Command{{
 			Name:      "terraform",
 			Usage:     "convert a configuration of Terraform, with its state",
@@ -24,8 +24,28 @@ func migrateCommand(e Env) *cli.Command {
 				&cli.StringFlag{Name: "out", Usage: "write into `DIR`; default: the directory that is read"},
 			},
 			Action: e.action(runMigrateTerraform),
+		}, {
+			Name:      "deployster",
+			Usage:     "convert manifests of the original deployster, in YAML with Jinja2",
+			ArgsUsage: "[FILE.yaml ...]",
+			Description: "It reads the named manifests, or those of the working directory, with its vars.auto.yaml and vars.*.auto.yaml, and writes\n" +
+				"manifests in HCL. It touches nothing else. What has no counterpart becomes a comment, and a variable without a value in its place.\n" +
+				"Exit codes: 0 written, 3 written with such comments, 1 error.",
+			Flags: []cli.Flag{
+				&cli.StringSliceFlag{Name: "var-file", Usage: "read variables from `FILE`, in YAML; may be repeated"},
+				&cli.StringFlag{Name: "out", Usage: "write into `DIR`; default: the working directory"},
+			},
+			Action: e.action(runMigrateOriginal),
 		}},
 	}
+}
+
+func runMigrateOriginal(c *cli.Context, s *session) error {
+	complete, err := standalone.MigrateOriginal(s.engine.Workspace, s.out, c.Args().Slice(), c.StringSlice("var-file"), c.String("out"))
+	if err == nil && !complete {
+		return exitStatus(exitOpen)
+	}
+	return err
 }
 
 func runMigrateTerraform(c *cli.Context, s *session) error {

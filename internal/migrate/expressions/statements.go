@@ -1,7 +1,9 @@
 package expressions
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -230,9 +232,9 @@ func (t *translator) loopAttr(name string) Value {
 		case "index0":
 			return index
 		case "first":
-			return op(Bool, equality, index, "==", Code("0", Int))
+			return negate(differs(index, Code("0", Int)))
 		case "last":
-			return op(Bool, equality, index, "==", op(Int, addition, length, "-", one))
+			return negate(differs(index, op(Int, addition, length, "-", one)))
 		case "revindex":
 			return op(Int, addition, length, "-", index)
 		}
@@ -250,6 +252,10 @@ func (t *translator) include(s jinja.Include) string {
 		return ""
 	}
 	text, err := t.names.Include(s.Name)
+	if s.IgnoreMissing && errors.Is(err, fs.ErrNotExist) {
+		t.names.Note("%s does not exist now, so that its text is not part of the manifest", s.Name)
+		return ""
+	}
 	if err != nil {
 		t.fail("the include of %s: %w", s.Name, err)
 		return ""

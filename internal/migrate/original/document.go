@@ -41,6 +41,16 @@ func (n *node) get(name string) *node {
 	return nil
 }
 
+// comments returns the comment above a key.
+func (n *node) comments(name string) string {
+	for _, k := range n.keys {
+		if k.name == name {
+			return k.comment
+		}
+	}
+	return ""
+}
+
 // most limits how many values a file has with its aliases, and how deep they are.
 const (
 	most    = 100_000
@@ -77,6 +87,9 @@ func parse(f File) (*node, error) {
 	return d.node(first.Content[0], 0)
 }
 
+// bare matches a line with an expression that has no quotes.
+var bare = regexp.MustCompile(`^\s*(?:-\s+)*(?:[^\s'"#][^'"#]*:\s+)?\{\{`)
+
 var lineOf = regexp.MustCompile(`line (\d+): `)
 
 // malformed returns the error for what is no YAML.
@@ -88,10 +101,10 @@ func malformed(f File, err error) error {
 		}
 		text = strings.Replace(text, found[0], "", 1)
 	}
-	lines := strings.Split(string(f.Bytes), "\n")
-	for n := line; n >= max(1, line-1) && n <= len(lines); n-- {
-		if open := strings.Index(lines[n-1], "{{"); open >= 0 && !strings.ContainsAny(lines[n-1][:open], `'"`) {
-			return unquoted(f.Name, n)
+	number := 0
+	for row := range strings.Lines(string(f.Bytes)) {
+		if number++; bare.MatchString(row) {
+			return unquoted(f.Name, number)
 		}
 	}
 	return invalid(f.Name, line, "%s", text)
@@ -103,7 +116,11 @@ func unquoted(file string, line int) error {
 
 // invalid returns the error for a file that is not valid.
 func invalid(file string, line int, format string, args ...any) error {
-	return diag.Errorf("A file is not valid", "%s:%d: %s. Nothing was written.", file, line, fmt.Sprintf(format, args...))
+	text := fmt.Sprintf(format, args...)
+	if !strings.HasSuffix(text, "?") {
+		text += "."
+	}
+	return diag.Errorf("A file is not valid", "%s:%d: %s Nothing was written.", file, line, text)
 }
 
 func (d *document) node(y *yaml.Node, depth int) (*node, error) {

@@ -26,7 +26,8 @@ func (k kind) String() string {
 // valid checks a manifest as the original does, and collects its plugs and resources.
 func (m *migration) valid(doc *node) bool {
 	before := len(m.problems)
-	if m.checkKeys(doc, "a manifest", ofManifest) {
+	m.checkKeys(doc, "a manifest", ofManifest)
+	if doc.kind == object {
 		for _, part := range []struct {
 			name, what, required string
 			keys                 keys
@@ -63,7 +64,7 @@ func (m *migration) checkKeys(n *node, what string, known keys) bool {
 	for i, k := range n.keys {
 		want, ok := known[k.name]
 		if !ok {
-			m.refuse(invalid(n.file, k.line, "%s has no key %s.%s", what, diag.Visible(k.name), words.DidYouMean(k.name, names(known))))
+			m.refuse(invalid(n.file, k.line, "%s has no key %s%s", what, diag.Visible(k.name), suggestion(k.name, expressions.Sorted(known))))
 			continue
 		}
 		got := n.items[i]
@@ -72,7 +73,7 @@ func (m *migration) checkKeys(n *node, what string, known keys) bool {
 			m.refuse(invalid(n.file, k.line, "%s is %s, and not %s", k.name, want, got.kind))
 		}
 		for _, item := range got.items {
-			if got.kind == list && item.kind != text {
+			if want == list && got.kind == list && item.kind != text {
 				m.refuse(invalid(n.file, item.line, "%s has texts, and not %s", k.name, item.kind))
 			}
 		}
@@ -80,7 +81,44 @@ func (m *migration) checkKeys(n *node, what string, known keys) bool {
 	return len(m.problems) == before
 }
 
-func names(known keys) []string { return expressions.Sorted(known) }
+// suggestion returns the end of a sentence: the known name that was probably meant.
+func suggestion(name string, known []string) string {
+	if text := words.DidYouMean(name, known); text != "" {
+		return "." + text
+	}
+	return ""
+}
+
+// refuseCycles refuses resources that depend on themselves.
+func (m *migration) refuseCycles() {
+	done := map[string]bool{}
+	for _, name := range expressions.Sorted(m.resources) {
+		if m.cycle(name, nil, done) {
+			return
+		}
+	}
+}
+
+// cycle reports whether a resource depends on one of those on the path to it, which is an error.
+func (m *migration) cycle(name string, path []string, done map[string]bool) bool {
+	n := m.resources[name]
+	if n == nil || done[name] {
+		return false
+	}
+	if at := slices.Index(path, name); at >= 0 {
+		m.refuse(invalid(n.file, n.line, "these resources depend on each other: %s", strings.Join(append(path[at:], name), " -> ")))
+		return true
+	}
+	if section := n.get("dependencies"); section != nil {
+		for _, on := range section.items {
+			if m.cycle(on.value, append(path, name), done) {
+				return true
+			}
+		}
+	}
+	done[name] = true
+	return false
+}
 
 // nameResources gives the resources their names in HCL.
 func (m *migration) nameResources(docs []*node) {
@@ -120,6 +158,10 @@ func (m *migration) manifest(doc *node) string {
 				out.WriteString("\n")
 			}
 			w := &writer{migration: m}
+			if above := doc.comments(part.name); i == 0 && above != "" {
+				w.comment(above)
+				w.line("")
+			}
 			w.comment(k.comment)
 			part.write(w, k, section.items[i])
 			out.WriteString(w.String())
@@ -192,8 +234,8 @@ func (m *migration) dependencies(w *writer, k key, n *node) map[string]string {
 		case on.kind != text || templated(on) || !expressions.IsName(alias.name):
 			m.refuse(invalid(on.file, alias.line, "a dependency has the form ALIAS: RESOURCE, with names and no expressions"))
 		case m.resources[on.value] == nil:
-			m.refuse(invalid(on.file, alias.line, "the resource %s depends on an unknown resource: %s.%s", diag.Visible(k.name),
-				diag.Visible(on.value), words.DidYouMean(on.value, expressions.Sorted(m.resources))))
+			m.refuse(invalid(on.file, alias.line, "the resource %s depends on an unknown resource: %s%s", diag.Visible(k.name),
+				diag.Visible(on.value), suggestion(on.value, expressions.Sorted(m.resources))))
 		default:
 			w.comment(alias.comment)
 			w.line(alias.name + " = resource." + m.names[on.value])
@@ -205,4 +247,13 @@ func (m *migration) dependencies(w *writer, k key, n *node) map[string]string {
 		m.note(section.file, section.line, "the alias loop is hidden in loops")
 	}
 	return aliases
+}
+
+// IsManifest reports whether a file has the keys of a manifest.
+func IsManifest(f File) bool {
+	doc, err := parse(f)
+	if err != nil {
+		return strings.Contains(string(f.Bytes), "resources:") || strings.Contains(string(f.Bytes), "plugs:")
+	}
+	return doc != nil && (doc.get("plugs") != nil || doc.get("resources") != nil)
 }

@@ -8,8 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"deployster/config"
@@ -64,96 +66,104 @@ func records(t *testing.T) (out []record) {
 	return out
 }
 
-// translated returns what a text becomes in the config of a resource, and its value: "" if it has no counterpart.
-func translated(t *testing.T, text string) (hcl, value string) {
+// translated returns what texts become in the config of a resource, and their values: "error" where that is none, and ""
+// where there is no counterpart.
+func translated(t *testing.T, texts []string) (hcl, values []string) {
 	t.Helper()
-	quoted, err := json.Marshal(text)
-	if err != nil {
-		t.Fatal(err)
+	hcl, values = make([]string, len(texts)), make([]string, len(texts))
+	manifest := "resources:\n  data:\n    type: acme/disk\n  r:\n    type: acme/r\n    dependencies: {disk: data}\n    config:\n"
+	const above = 7 // lines
+	for i, text := range texts {
+		quoted, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		manifest += fmt.Sprintf("      v%d: %s\n", i, quoted)
 	}
-	manifest := "resources:\n  data:\n    type: acme/disk\n  r:\n    type: acme/r\n    dependencies: {disk: data}\n    config:\n      v: " +
-		string(quoted) + "\n"
 	made, err := Run(Options{Manifests: []File{{Name: "main.yaml", Bytes: []byte(manifest)}},
 		Variables: []File{{Name: "vars.yaml", Bytes: []byte(contextVars)}}, Version: "0.1.0", Include: func(string) (string, error) {
 			return "", errors.New("there is none")
 		}})
 	if err != nil {
-		t.Fatalf("%s: %v", text, err)
+		t.Fatal(err)
 	}
-	if len(made.Open) > 0 {
-		return "# " + made.Open[0], ""
+	attributes := regexp.MustCompile(`(?m)^ +v(\d+) += (.*)$`)
+	for _, found := range attributes.FindAllStringSubmatch(string(made.Files["main.hcl"]), -1) {
+		i, err := strconv.Atoi(found[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		hcl[i] = found[2]
 	}
-	_, hcl, _ = strings.Cut(string(made.Files["main.hcl"]), "v = ")
-	hcl = strings.TrimSuffix(hcl, "\n  }\n}\n")
+	for _, open := range made.Open {
+		place, reason, _ := strings.Cut(strings.TrimPrefix(open, "main.yaml:"), ": ")
+		line, err := strconv.Atoi(place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hcl[line-above-1] = "# " + reason
+	}
+	evaluate(t, made, values)
+	return hcl, values
+}
+
+// evaluate gives the values of all attributes, one by one, because some have none.
+func evaluate(t *testing.T, made Result, values []string) {
+	t.Helper()
 	var src config.Sources
 	for name, data := range made.Files {
 		src.Manifests = append(src.Manifests, config.File{Path: name, Bytes: data})
 	}
-	m, diags := config.Load(src, nil, config.Builtins{Version: "0.1.0"})
+	given := map[string]json.RawMessage{}
+	for i := range made.Open {
+		given[fmt.Sprintf("untranslated_%d", i+1)] = json.RawMessage(`""`)
+	}
+	vars, diags := config.Pinned(given)
+	m, more := config.Load(src, vars, config.Builtins{Version: "0.1.0"})
+	if diags = append(diags, more...); diags.HasErrors() {
+		t.Fatal(diags.Err())
+	}
+	states := config.States{"data": {Known: json.RawMessage(contextState), Complete: true}}
+	resolved, diags := m.Config("r", states)
 	if diags.HasErrors() {
-		return hcl, "error"
+		t.Fatal(diags.Err())
 	}
-	resolved, diags := m.Config("r", config.States{"data": {Known: json.RawMessage(contextState), Complete: true}})
-	if diags.HasErrors() {
-		return hcl, "error"
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(resolved.Value, &all); err != nil || len(resolved.Unknown) > 0 {
+		t.Fatalf("%v, %v", err, resolved.Unknown)
 	}
-	var config struct {
-		V json.RawMessage `json:"v"`
+	for i := range values {
+		values[i] = string(all[fmt.Sprintf("v%d", i)])
 	}
-	if err := json.Unmarshal(resolved.Value, &config); err != nil || len(resolved.Unknown) > 0 {
-		t.Fatalf("%s: %v, %s", text, err, resolved.Value)
-	}
-	return hcl, string(config.V)
 }
 
-// reference evaluates texts as the original does, with the Jinja2 of this machine.
-const reference = `
-import json, sys, jinja2
-given = json.load(sys.stdin)
-env = jinja2.Environment()
-def evaluate(text):
-    if text.startswith("{{") and text.endswith("}}") and text.count("{{") == 1:
-        return env.compile_expression(text[2:-2], undefined_to_none=False)(given["context"])
-    if "{{" in text or "{%" in text:
-        return env.from_string(text).render(given["context"])
-    return text
-out = []
-for text in given["texts"]:
-    try:
-        value = evaluate(text)
-        out.append("error" if isinstance(value, jinja2.Undefined) else json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False))
-    except Exception:
-        out.append("error")
-json.dump(out, sys.stdout)
-`
+var hasJinja2 = sync.OnceValue(func() bool { return exec.Command("python3", "-c", "import jinja2, yaml").Run() == nil })
 
-// jinja2 returns the values of texts; false if this machine has no Jinja2.
-func jinja2(t *testing.T, texts []string) ([]string, bool) {
+// reference runs testdata/reference.py; false if this machine has no Jinja2.
+func reference(t *testing.T, input, answer any) bool {
 	t.Helper()
-	if exec.Command("python3", "-c", "import jinja2, yaml").Run() != nil {
-		return nil, false
+	if !hasJinja2() {
+		return false
 	}
-	var vars, state any
-	script := exec.Command("python3", "-c", "import sys, json, yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout)")
-	script.Stdin = strings.NewReader(contextVars)
-	data, err := script.Output()
-	if err = errors.Join(err, json.Unmarshal(data, &vars), json.Unmarshal([]byte(contextState), &state)); err != nil {
-		t.Fatal(err)
-	}
-	context := vars.(map[string]any)
-	context["disk"] = map[string]any{"name": "data", "type": "acme/disk", "state": state}
-	input, err := json.Marshal(map[string]any{"texts": texts, "context": context})
+	given, err := json.Marshal(input)
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := exec.Command("python3", "-c", reference)
-	run.Stdin = bytes.NewReader(input)
-	data, err = run.Output()
-	var values []string
-	if err = errors.Join(err, json.Unmarshal(data, &values)); err != nil {
+	run := exec.Command("python3", "testdata/reference.py")
+	run.Stdin, run.Stderr = bytes.NewReader(given), os.Stderr
+	data, err := run.Output()
+	if err = errors.Join(err, json.Unmarshal(data, answer)); err != nil {
 		t.Fatal(err)
 	}
-	return values, true
+	return true
+}
+
+// jinja2 returns the values of texts; false if this machine has no Jinja2.
+func jinja2(t *testing.T, texts []string) (values []string, ok bool) {
+	t.Helper()
+	disk := map[string]any{"name": "data", "type": "acme/disk", "state": json.RawMessage(contextState)}
+	ok = reference(t, map[string]any{"texts": texts, "variables": contextVars, "context": map[string]any{"disk": disk}}, &values)
+	return values, ok
 }
 
 // Each text of a manifest has the value in HCL that it has in Jinja2, or has no counterpart.
@@ -165,17 +175,17 @@ func TestMeaning_IsKept(t *testing.T) {
 		return
 	}
 	seen := map[string]bool{}
-	for _, r := range list {
+	hcl, values := translated(t, texts(list))
+	for i, r := range list {
 		if seen[r.text] {
 			t.Errorf("%s is there twice", r.text)
 		}
 		seen[r.text] = true
-		hcl, value := translated(t, r.text)
-		if oneLine(hcl) != r.hcl {
-			t.Errorf("%s\nbecomes %s\nand not %s", r.text, hcl, r.hcl)
+		if hcl[i] != r.hcl {
+			t.Errorf("%s\nbecomes %s\nand not %s", r.text, hcl[i], r.hcl)
 		}
-		if !strings.HasPrefix(r.hcl, "# ") && !equal(value, r.value) {
-			t.Errorf("%s\nbecomes %s\nwhich is %s\nand not   %s", r.text, hcl, value, r.value)
+		if !strings.HasPrefix(r.hcl, "# ") && !equal(values[i], r.value) {
+			t.Errorf("%s\nbecomes %s\nwhich is %s\nand not   %s", r.text, hcl[i], values[i], r.value)
 		}
 	}
 	if len(list) < 200 {
@@ -187,11 +197,7 @@ func TestMeaning_IsKept(t *testing.T) {
 func TestMeaning_IsThatOfJinja2(t *testing.T) {
 	t.Parallel()
 	list := records(t)
-	texts := make([]string, len(list))
-	for i, r := range list {
-		texts[i] = r.text
-	}
-	values, ok := jinja2(t, texts)
+	values, ok := jinja2(t, texts(list))
 	if !ok {
 		t.Skip("python3 has no jinja2 here")
 	}
@@ -211,26 +217,29 @@ func equal(a, b string) bool {
 	return json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && reflect.DeepEqual(x, y)
 }
 
+func texts(list []record) (out []string) {
+	for _, r := range list {
+		out = append(out, r.text)
+	}
+	return out
+}
+
 func update(t *testing.T, list []record) {
 	t.Helper()
-	texts := make([]string, len(list))
-	for i, r := range list {
-		texts[i] = r.text
-	}
-	values, ok := jinja2(t, texts)
+	values, ok := jinja2(t, texts(list))
 	if !ok {
 		t.Fatal("python3 has no jinja2 here")
 	}
+	hcl, got := translated(t, texts(list))
 	var out strings.Builder
-	for i, text := range texts {
-		hcl, value := translated(t, text)
-		if !strings.HasPrefix(hcl, "# ") && !equal(value, values[i]) {
-			t.Errorf("%s\nbecomes %s\nwhich is %s\nand not   %s", text, hcl, value, values[i])
+	for i, text := range texts(list) {
+		if !strings.HasPrefix(hcl[i], "# ") && !equal(got[i], values[i]) {
+			t.Errorf("%s\nbecomes %s\nwhich is %s\nand not   %s", text, hcl[i], got[i], values[i])
 		}
 		if strings.Contains(text, "\n") {
 			text = strconv.Quote(text)
 		}
-		fmt.Fprintf(&out, "%s\n%s\n%s\n\n", text, oneLine(hcl), values[i])
+		fmt.Fprintf(&out, "%s\n%s\n%s\n\n", text, hcl[i], values[i])
 	}
 	if err := os.WriteFile("testdata/meaning.txt", []byte(strings.TrimSpace(out.String())+"\n"), 0o600); err != nil {
 		t.Fatal(err)

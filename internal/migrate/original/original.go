@@ -92,6 +92,10 @@ func Run(o Options) (Result, error) {
 		}
 		m.result.Notes = append(m.result.Notes, places+": "+n.text)
 	}
+	if missing := m.missing(); len(missing) > 0 {
+		m.result.Notes = append(m.result.Notes, m.variablesFile()+": no file that was read has a value for "+strings.Join(missing, ", ")+
+			": give it one, as in -var "+missing[0]+"=VALUE")
+	}
 	for _, n := range m.open {
 		m.result.Open = append(m.result.Open, n.at+": "+n.reason)
 	}
@@ -116,7 +120,7 @@ func (m *migration) generate() {
 			docs = append(docs, doc)
 		}
 	}
-	if len(m.problems) > 0 {
+	if m.refuseCycles(); len(m.problems) > 0 {
 		return
 	}
 	m.nameResources(docs)
@@ -160,6 +164,16 @@ func (m *migration) note(file string, line int, format string, args ...any) {
 	m.notes = append(m.notes, note{text, []string{where}})
 }
 
+// missing returns the names of the variables that need a value.
+func (m *migration) missing() (out []string) {
+	for _, name := range expressions.Sorted(m.unset) {
+		if u := m.unset[name]; u.plain && !u.guarded && name != originalVersion {
+			out = append(out, m.variableName(name))
+		}
+	}
+	return out
+}
+
 // place is where an expression stands, and what it can refer to there.
 type place struct {
 	*migration
@@ -179,7 +193,9 @@ func (p place) Name(name string, guarded bool) (expressions.Value, error) {
 		known = *p.at.scope
 	}
 	if v := known[name]; v != nil {
-		v.used = true
+		if v.used = true; v.name != name {
+			p.Note("the variable %s is called %s here", name, v.code())
+		}
 		return v.reference(kinds[v.value.kind]), nil
 	}
 	if v, ok, err := p.builtin(name); ok || err != nil {
@@ -201,11 +217,18 @@ func (p place) Name(name string, guarded bool) (expressions.Value, error) {
 	} else {
 		u.plain = true
 	}
-	return expressions.Variable(name, "var."+p.variableName(name)), nil
+	to := p.variableName(name)
+	if to != name {
+		p.Note("the variable %s is called %s here", name, to)
+	}
+	return expressions.Variable(name, "var."+to), nil
 }
 
-// versionVariable stands for _version in the original.
-const versionVariable = "_version"
+// versionVariable has the version of the original, and is called originalVersion here.
+const (
+	versionVariable = "_version"
+	originalVersion = "original_version"
+)
 
 // builtin returns the value of a variable that the original sets itself.
 func (p place) builtin(name string) (expressions.Value, bool, error) {
@@ -221,9 +244,9 @@ func (p place) builtin(name string) (expressions.Value, bool, error) {
 		return expressions.Value{}, false, fmt.Errorf("%s has no counterpart", name)
 	case versionVariable:
 		p.Note("_version is the version of the original, which is part of names of images: set the variable %s, as in -var %[1]s=18.0.0",
-			p.variableName("original_version"))
-		p.unset["original_version"] = &use{plain: true, defaults: map[string]bool{}}
-		return expressions.Code("var."+p.variableName("original_version"), expressions.String), true, nil
+			p.variableName(originalVersion))
+		p.unset[originalVersion] = &use{plain: true, defaults: map[string]bool{}}
+		return expressions.Code("var."+p.variableName(originalVersion), expressions.String), true, nil
 	}
 	return expressions.Value{}, false, nil
 }

@@ -116,8 +116,13 @@ func (m *migration) define(k key, value *node, auto bool) {
 
 // nameVariables gives the variables their names in HCL.
 func (m *migration) nameVariables() {
+	for _, name := range slices.Concat(expressions.Sorted(m.variables), expressions.Sorted(m.before)) {
+		if expressions.IsName(name) && !slices.Contains(reserved, name) {
+			m.renamed[name], m.taken[name] = name, true
+		}
+	}
 	locals := map[string]bool{"false_values": true}
-	for _, v := range m.order {
+	for _, v := range slices.Backward(m.order) { // the last value has the name
 		v.name = m.variableName(v.of)
 		if v.local {
 			base := v.name

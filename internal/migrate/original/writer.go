@@ -2,6 +2,7 @@ package original
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclwrite"
@@ -153,13 +154,17 @@ var types = map[kind]string{boolean: "bool", integer: "number", float: "number",
 // declarations writes the variables and the local values.
 func (m *migration) declarations() string {
 	w, locals := &writer{migration: m}, &writer{migration: m}
+	values := map[*variable]string{}
+	for _, v := range slices.Backward(m.order) { // a value may use earlier ones
+		if v.local && (v.used || m.variables[v.of] == v) {
+			_, values[v] = (&writer{migration: m}).value(v.value)
+		}
+	}
 	for _, v := range m.order {
-		switch current := m.variables[v.of] == v; {
-		case !v.local:
-			m.declare(w, v.name, types[v.value.kind], v.value, "")
-		case current || v.used:
-			_, value := (&writer{migration: m}).value(v.value)
-			locals.line(v.name + " = " + value)
+		if !v.local {
+			m.declare(w, v.name, types[v.value.kind], v.value)
+		} else if values[v] != "" {
+			locals.line(v.name + " = " + values[v])
 		}
 	}
 	for _, name := range expressions.Sorted(m.unset) {
@@ -177,12 +182,14 @@ func (m *migration) declarations() string {
 	if text := locals.String(); text != "" {
 		w.line("locals {\n" + text + "}")
 	}
+	if w.out.Len() == 0 {
+		return ""
+	}
 	return strings.TrimRight(w.String(), "\n") + "\n"
 }
 
-func (m *migration) declare(w *writer, name, typ string, value *node, comment string) {
+func (m *migration) declare(w *writer, name, typ string, value *node) {
 	w.line("variable " + expressions.Quote(name).Code + " {")
-	w.comment(comment)
 	if typ != "" {
 		w.line("type = " + typ)
 	}
