@@ -59,8 +59,8 @@ func MigrateOriginal(w *workspace.Workspace, out terminal.Printer, names, varFil
 		out.Printf("translate %s\n", open)
 	}
 	if len(made.Open) > 0 {
-		out.Printf("%s without a counterpart: each is a comment above a variable without a value, var.untranslated_NUMBER. Write it in HCL in the "+
-			"place of that variable.\n", words.Count(len(made.Open), "expression"))
+		out.Printf("%s without a counterpart: each is a comment above a variable without a value, var.untranslated_NUMBER. "+
+			"Write it in HCL in the place of that variable.\n", words.Count(len(made.Open), "expression"))
 	}
 	out.Printf("Then `deployster plan` compares the manifests with what exists.\n")
 	return len(made.Open) == 0, nil

@@ -9,7 +9,8 @@ import (
 // filterArgs are the names of the arguments of filters that may have names, in order.
 var filterArgs = map[string][]string{
 	"default": {"default_value", "boolean"}, "d": {"default_value", "boolean"}, "join": {"d", "attribute"}, "replace": {"old", "new", "count"},
-	"int": {"default", "base"}, "float": {"default"}, "indent": {"width", "first", "blank"}, "trim": {"chars"}, "round": {"precision", "method"},
+	"int": {"default", "base"}, "float": {"default"}, "indent": {"width", "first", "blank"},
+	"trim": {"chars"}, "round": {"precision", "method"},
 }
 
 // arguments returns the arguments of a filter in their order; nil for those that are left out.

@@ -152,8 +152,8 @@ func (t *translator) text(v Value) string {
 	if v.nullable {
 		return "${" + v.Code + ` == null ? "None" : ` + v.Code + "}"
 	}
-	t.names.Note("the text has a value whose type is not known here: where that is true, the original writes True, and deployster true; where it " +
-		"is a number such as 2.0, the original writes 2.0, and deployster 2")
+	t.names.Note("the text has a value whose type is not known here: where that is true, the original writes True, and deployster true; " +
+		"where it is a number such as 2.0, the original writes 2.0, and deployster 2")
 	return "${" + v.Code + "}"
 }
 

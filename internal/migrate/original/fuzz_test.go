@@ -33,8 +33,10 @@ func (anyNames) Note(string, ...any)                              {}
 
 // What a text is translated to is valid HCL.
 func FuzzTranslate(f *testing.F) {
-	for _, text := range []string{"{{ s ~ i }}$", "{% for x in u %}{{ x.y }}{% endfor %}", "{{ l|map('upper')|join('${') }}", "${{ u }}%{", "{{ -i|abs + 1 }}",
-		"{{ (i, 'a')[0] if not u.x is defined else u[s] }}", "{{ '%s' % s }}{{ '{}'.format(i) }}", "{% set a = u or s %}{{ a }}", "a\n{{ s[1:2] }}\n"} {
+	for _, text := range []string{"{{ s ~ i }}$", "{% for x in u %}{{ x.y }}{% endfor %}", "{{ l|map('upper')|join('${') }}", "${{ u }}%{",
+		"{{ -i|abs + 1 }}",
+		"{{ (i, 'a')[0] if not u.x is defined else u[s] }}", "{{ '%s' % s }}{{ '{}'.format(i) }}", "{% set a = u or s %}{{ a }}",
+		"a\n{{ s[1:2] }}\n"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -31,8 +31,8 @@ func (v *variable) code() string {
 }
 
 // kinds of values, for expressions.
-var kinds = map[kind]expressions.Kind{null: expressions.Unknown, boolean: expressions.Bool, integer: expressions.Int, float: expressions.Float,
-	text: expressions.String, list: expressions.List, object: expressions.Dict}
+var kinds = map[kind]expressions.Kind{null: expressions.Unknown, boolean: expressions.Bool, integer: expressions.Int,
+	float: expressions.Float, text: expressions.String, list: expressions.List, object: expressions.Dict}
 
 // reference returns a variable as a value.
 func (v *variable) reference(kind expressions.Kind) expressions.Value {
