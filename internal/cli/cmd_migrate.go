@@ -28,8 +28,9 @@ func migrateCommand(e Env) *cli.Command {
 			Name:      "deployster",
 			Usage:     "convert manifests of the original deployster, in YAML with Jinja2",
 			ArgsUsage: "[FILE.yaml ...]",
-			Description: "It reads the named manifests, or those of the working directory, with its vars.auto.yaml and vars.*.auto.yaml, and\n" +
-				"writes manifests in HCL. It touches nothing else. What has no counterpart becomes a comment, and a variable without a value in its place.\n" +
+			Description: "It reads the named manifests, or those of the working directory, with its vars.auto.yaml and\n" +
+				"vars.*.auto.yaml, and writes manifests in HCL. It touches nothing else. What has no counterpart becomes a\n" +
+				"comment, and a variable without a value in its place.\n" +
 				"Exit codes: 0 written, 3 written with such comments, 1 error.",
 			Flags: []cli.Flag{
 				&cli.StringSliceFlag{Name: "var-file", Usage: "read variables from `FILE`, in YAML; may be repeated"},

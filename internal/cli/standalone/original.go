@@ -102,8 +102,8 @@ func findOriginal(w *workspace.Workspace, o *original.Options, names, varFiles [
 		o.Manifests = append(o.Manifests, files...)
 	}
 	if len(o.Manifests) == 0 {
-		return nil, diag.Errorf("There is no manifest", "No file *.yaml of this directory has plugs or resources. Name the manifests of the "+
-			"original, as in `deployster migrate deployster site/main.yaml`.")
+		return nil, diag.Errorf("There is no manifest", "No file *.yaml of this directory has plugs or resources. Name the manifests of "+
+			"the original, as in `deployster migrate deployster site/main.yaml`.")
 	}
 	return skipped, nil
 }

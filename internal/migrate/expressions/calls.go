@@ -6,8 +6,11 @@ import (
 	"deployster/internal/migrate/jinja"
 )
 
+// calls translates calls of functions and methods, and the filters that go over a list.
+type calls struct{ *translator }
+
 // call translates a call: of a function, or of a method of a value.
-func (t *translator) call(n jinja.Call) Value {
+func (t calls) call(n jinja.Call) Value {
 	if n.Args.Starred {
 		return t.fail("arguments with * have no counterpart")
 	}
@@ -23,7 +26,7 @@ func (t *translator) call(n jinja.Call) Value {
 	return t.fail("this call has no counterpart")
 }
 
-func (t *translator) function(name string, a jinja.Args) Value {
+func (t calls) function(name string, a jinja.Args) Value {
 	switch {
 	case name == "range" && len(a.Named) == 0 && len(a.Values) == 1:
 		return Elements("range(0, "+t.atLeast(Code("0", Int), a.Values[0])+", 1)", Int)
@@ -41,7 +44,7 @@ func (t *translator) function(name string, a jinja.Args) Value {
 }
 
 // whole translates a whole number.
-func (t *translator) whole(n jinja.Node) Value {
+func (t calls) whole(n jinja.Node) Value {
 	v := t.value(n)
 	if v.Kind != Int && v.Kind != Unknown {
 		return t.fail("%s is not known to be a whole number: use the filter int", v.Code)
@@ -50,7 +53,7 @@ func (t *translator) whole(n jinja.Node) Value {
 }
 
 // atLeast returns the code of a bound that is not below another, which is an empty range in Jinja2.
-func (t *translator) atLeast(from Value, n jinja.Node) string {
+func (t calls) atLeast(from Value, n jinja.Node) string {
 	to := t.whole(n)
 	if constantInt(from) && constantInt(to) && (len(from.Code) < len(to.Code) || len(from.Code) == len(to.Code) && from.Code <= to.Code) {
 		return to.Code
@@ -60,7 +63,7 @@ func (t *translator) atLeast(from Value, n jinja.Node) string {
 
 // method translates a call of a method. Those of texts are for texts only, so the kind of
 // their value is known.
-func (t *translator) method(n jinja.Node, name string, args []jinja.Node) Value {
+func (t calls) method(n jinja.Node, name string, args []jinja.Node) Value {
 	x := t.value(n)
 	if v, ok := t.dictMethod(x, name, args); ok {
 		return v
@@ -72,10 +75,10 @@ func (t *translator) method(n jinja.Node, name string, args []jinja.Node) Value 
 	if v, ok := t.split(x, name, args); ok {
 		return v
 	}
-	code := func(i int) string { return t.asText(t.value(args[i])) }
+	code := func(i int) string { return filters{t.translator}.asText(t.value(args[i])) }
 	switch name + strings.Repeat("/", min(len(args), 3)) {
 	case "upper", "lower", "capitalize":
-		return t.apply(name, x, nil)
+		return filters{t.translator}.apply(name, x, nil)
 	case "strip":
 		return call(String, "trimspace", x.Code)
 	case "strip/":
@@ -85,18 +88,18 @@ func (t *translator) method(n jinja.Node, name string, args []jinja.Node) Value 
 	case "rstrip":
 		return call(String, "replace", x.Code, `"/\\s+$/"`, `""`)
 	case "replace//":
-		return t.replace(x.Code, args[0], args[1])
+		return filters{t.translator}.replace(x.Code, args[0], args[1])
 	case "startswith/", "endswith/":
 		return call(Bool, name, x.Code, code(0))
 	case "join/":
-		return t.join(t.value(args[0]), x.Code, nil)
+		return filters{t.translator}.join(t.value(args[0]), x.Code, nil)
 	case "format", "format/", "format//", "format///":
 		return t.braces(x, args)
 	}
 	return t.fail("the method %s with these arguments has no counterpart", name)
 }
 
-func (t *translator) split(x Value, name string, args []jinja.Node) (Value, bool) {
+func (t calls) split(x Value, name string, args []jinja.Node) (Value, bool) {
 	switch name + strings.Repeat("/", min(len(args), 3)) {
 	case "split":
 		return Elements(`regexall("\\S+", `+x.Code+")", String), true
@@ -104,13 +107,13 @@ func (t *translator) split(x Value, name string, args []jinja.Node) (Value, bool
 		if text, ok := constantOf(args[0]); ok && text == "" {
 			return t.fail("a split at nothing has no counterpart"), true
 		}
-		return Elements("split("+t.asText(t.value(args[0]))+", "+x.Code+")", String), true
+		return Elements("split("+filters{t.translator}.asText(t.value(args[0]))+", "+x.Code+")", String), true
 	}
 	return Value{}, false
 }
 
 // dictMethod translates a method of a dictionary.
-func (t *translator) dictMethod(x Value, name string, args []jinja.Node) (Value, bool) {
+func (t calls) dictMethod(x Value, name string, args []jinja.Node) (Value, bool) {
 	if x.Kind != Dict && x.Kind != Unknown {
 		return Value{}, false
 	}
@@ -136,7 +139,7 @@ func (t *translator) dictMethod(x Value, name string, args []jinja.Node) (Value,
 }
 
 // braces translates a text with {} for each argument.
-func (t *translator) braces(x Value, args []jinja.Node) Value {
+func (t calls) braces(x Value, args []jinja.Node) Value {
 	if !x.constant {
 		return t.fail("the method format has a counterpart only for a constant text")
 	}
@@ -157,7 +160,7 @@ func (t *translator) braces(x Value, args []jinja.Node) Value {
 }
 
 // each translates the filters that go over a list.
-func (t *translator) each(n jinja.Filter) Value {
+func (t calls) each(n jinja.Filter) Value {
 	list := t.elements(t.value(n.X))
 	name := t.newName("v")
 	item := Code(name, list.Elem)
@@ -200,7 +203,7 @@ func (t *translator) each(n jinja.Filter) Value {
 }
 
 // testNode returns a test, also one that is named by an operator.
-func (t *translator) testNode(x jinja.Node, name string, args []jinja.Node) jinja.Node {
+func (t calls) testNode(x jinja.Node, name string, args []jinja.Node) jinja.Node {
 	switch name {
 	case "==", "!=", "<", "<=", ">", ">=":
 		if len(args) == 1 {
@@ -211,7 +214,7 @@ func (t *translator) testNode(x jinja.Node, name string, args []jinja.Node) jinj
 }
 
 // mapped translates what the filter map does with an element.
-func (t *translator) mapped(item Value, a jinja.Args) Value {
+func (t calls) mapped(item Value, a jinja.Args) Value {
 	if x, ok := a.Named["attribute"]; ok && len(a.Named) == 1 && len(a.Values) == 0 {
 		attribute, isText := constantOf(x)
 		if isText && IsName(attribute) {
@@ -226,5 +229,5 @@ func (t *translator) mapped(item Value, a jinja.Args) Value {
 	if !ok {
 		return t.fail("the filter map with a computed filter has no counterpart")
 	}
-	return t.apply(name, item, a.Values[1:])
+	return filters{t.translator}.apply(name, item, a.Values[1:])
 }

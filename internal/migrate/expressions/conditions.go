@@ -190,8 +190,8 @@ func (t *translator) typeTest(x Value, begins string, kinds []Kind, name string)
 }
 
 func (t *translator) testWith(name string, x Value, arg jinja.Node) Value {
-	signs := map[string]string{"eq": "==", "equalto": "==", "ne": "!=", "lt": "<", "lessthan": "<", "le": "<=", "gt": ">", "greaterthan": ">",
-		"ge": ">=", "in": "in"}
+	signs := map[string]string{"eq": "==", "equalto": "==", "ne": "!=", "lt": "<", "lessthan": "<", "le": "<=", "gt": ">",
+		"greaterthan": ">", "ge": ">=", "in": "in"}
 	y := t.value(arg)
 	if sign := signs[name]; sign != "" {
 		return t.relate(x, sign, y)

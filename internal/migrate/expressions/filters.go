@@ -6,15 +6,19 @@ import (
 	"deployster/internal/migrate/jinja"
 )
 
+// filters translates filters.
+type filters struct{ *translator }
+
 // filterArgs are the names of the arguments of filters that may have names, in order.
 var filterArgs = map[string][]string{
-	"default": {"default_value", "boolean"}, "d": {"default_value", "boolean"}, "join": {"d", "attribute"}, "replace": {"old", "new", "count"},
-	"int": {"default", "base"}, "float": {"default"}, "indent": {"width", "first", "blank"},
+	"default": {"default_value", "boolean"}, "d": {"default_value", "boolean"}, "join": {"d", "attribute"},
+	"replace": {"old", "new", "count"},
+	"int":     {"default", "base"}, "float": {"default"}, "indent": {"width", "first", "blank"},
 	"trim": {"chars"}, "round": {"precision", "method"},
 }
 
 // arguments returns the arguments of a filter in their order; nil for those that are left out.
-func (t *translator) arguments(name string, a jinja.Args) []jinja.Node {
+func (t filters) arguments(name string, a jinja.Args) []jinja.Node {
 	if a.Starred {
 		t.fail("arguments with * have no counterpart")
 	}
@@ -41,10 +45,10 @@ func (t *translator) arguments(name string, a jinja.Args) []jinja.Node {
 // simple are filters without arguments that are a function of a text.
 var simple = map[string]string{"upper": "upper", "lower": "lower"}
 
-func (t *translator) filter(n jinja.Filter) Value {
+func (t filters) filter(n jinja.Filter) Value {
 	switch n.Name {
 	case "map", "select", "reject", "selectattr", "rejectattr":
-		return t.each(n)
+		return calls{t.translator}.each(n)
 	}
 	args := t.arguments(n.Name, n.Args)
 	if n.Name == "default" || n.Name == "d" {
@@ -57,7 +61,7 @@ func (t *translator) filter(n jinja.Filter) Value {
 }
 
 // apply translates a filter of one value.
-func (t *translator) apply(name string, x Value, args []jinja.Node) Value {
+func (t filters) apply(name string, x Value, args []jinja.Node) Value {
 	if f, ok := simple[name]; ok && len(args) == 0 {
 		return call(String, f, t.asText(x))
 	}
@@ -114,7 +118,7 @@ func (t *translator) apply(name string, x Value, args []jinja.Node) Value {
 }
 
 // element returns an element of a list.
-func (t *translator) element(x Value, code string) Value {
+func (t filters) element(x Value, code string) Value {
 	if x.Kind != List && x.Kind != Unknown {
 		return t.fail("the first or last of this value has no counterpart")
 	}
@@ -122,7 +126,7 @@ func (t *translator) element(x Value, code string) Value {
 }
 
 // asText returns the code of a value as a text.
-func (t *translator) asText(x Value) string {
+func (t filters) asText(x Value) string {
 	if x.Kind == String || x.Kind == Unknown { // a function takes any value as a text
 		if x.Kind == Unknown {
 			t.text(x) // for its note
@@ -133,7 +137,7 @@ func (t *translator) asText(x Value) string {
 }
 
 // textFilter translates a filter whose result is a text.
-func (t *translator) textFilter(name string, x Value, args []jinja.Node) (Value, bool) {
+func (t filters) textFilter(name string, x Value, args []jinja.Node) (Value, bool) {
 	switch name + strings.Repeat("/", min(len(args), 3)) {
 	case "string":
 		if x.Kind == String {
@@ -177,7 +181,7 @@ func (t *translator) textFilter(name string, x Value, args []jinja.Node) (Value,
 }
 
 // replace replaces a text. The function of that name reads /text/ as a regular expression.
-func (t *translator) replace(x string, from, to jinja.Node) Value {
+func (t filters) replace(x string, from, to jinja.Node) Value {
 	old, isConstant := constantOf(from)
 	if isConstant && old == "" {
 		return t.fail("a replacement of nothing has no counterpart")
@@ -189,7 +193,7 @@ func (t *translator) replace(x string, from, to jinja.Node) Value {
 	return call(String, "join", b, "split("+a+", "+x+")")
 }
 
-func (t *translator) join(x Value, separator string, args []jinja.Node) Value {
+func (t filters) join(x Value, separator string, args []jinja.Node) Value {
 	if separator == "" {
 		separator = `""`
 	}
@@ -217,7 +221,7 @@ func (t *translator) join(x Value, separator string, args []jinja.Node) Value {
 }
 
 // indent indents all lines but the first and the empty ones.
-func (t *translator) indent(x Value, args []jinja.Node) Value {
+func (t filters) indent(x Value, args []jinja.Node) Value {
 	width := "4"
 	if len(args) == 1 && args[0] != nil {
 		number, ok := intOf(args[0])
@@ -234,7 +238,7 @@ func (t *translator) indent(x Value, args []jinja.Node) Value {
 }
 
 // toInt translates the filter int, which takes whole numbers from numbers and texts.
-func (t *translator) toInt(x Value, args []jinja.Node) Value {
+func (t filters) toInt(x Value, args []jinja.Node) Value {
 	other := Code("0", Int)
 	if len(args) == 1 && args[0] != nil {
 		if other = t.value(args[0]); other.Kind != Int {
@@ -258,7 +262,7 @@ func (t *translator) toInt(x Value, args []jinja.Node) Value {
 }
 
 // format translates a text with %s and %d.
-func (t *translator) format(text string, args []jinja.Node) Value {
+func (t filters) format(text string, args []jinja.Node) Value {
 	out := ""
 	for at := strings.IndexByte(text, '%'); at >= 0; at = strings.IndexByte(text, '%') {
 		out = join(out, escape(text[:at]))
@@ -286,7 +290,7 @@ func (t *translator) format(text string, args []jinja.Node) Value {
 }
 
 // orDefault translates the filter default.
-func (t *translator) orDefault(n jinja.Node, args []jinja.Node) Value {
+func (t filters) orDefault(n jinja.Node, args []jinja.Node) Value {
 	if len(args) > 2 {
 		return t.fail("the filter default has at most two arguments")
 	}
@@ -311,7 +315,7 @@ func (t *translator) orDefault(n jinja.Node, args []jinja.Node) Value {
 }
 
 // defaulted returns a value, or another where it is undefined.
-func (t *translator) defaulted(n jinja.Node, other Value, falsy bool) Value {
+func (t filters) defaulted(n jinja.Node, other Value, falsy bool) Value {
 	name, ok := n.(jinja.Name)
 	if !ok {
 		x := t.value(n)

@@ -10,8 +10,11 @@ import (
 	"deployster/internal/migrate/jinja"
 )
 
+// statements translates the statements of a template.
+type statements struct{ *translator }
+
 // body translates statements to the inside of a quoted template.
-func (t *translator) body(list []jinja.Statement) string {
+func (t statements) body(list []jinja.Statement) string {
 	out := ""
 	for _, s := range list {
 		if t.err != nil {
@@ -22,7 +25,7 @@ func (t *translator) body(list []jinja.Statement) string {
 	return out
 }
 
-func (t *translator) statement(s jinja.Statement) string {
+func (t statements) statement(s jinja.Statement) string {
 	switch s := s.(type) {
 	case jinja.Text:
 		return escape(s.Text)
@@ -46,7 +49,7 @@ func (t *translator) statement(s jinja.Statement) string {
 }
 
 // output translates an expression in a text.
-func (t *translator) output(n jinja.Node) string {
+func (t statements) output(n jinja.Node) string {
 	c, ok := n.(jinja.Cond)
 	if !ok {
 		return t.text(t.value(n))
@@ -64,7 +67,7 @@ func (t *translator) output(n jinja.Node) string {
 	return join(out, "%{ endif }")
 }
 
-func (t *translator) conditional(s jinja.If) string {
+func (t statements) conditional(s jinja.If) string {
 	t.branches++
 	defer func() { t.branches-- }()
 	out, ends := "", ""
@@ -82,7 +85,7 @@ func (t *translator) conditional(s jinja.If) string {
 }
 
 // loop translates a for. Its variables have names that hide nothing in HCL.
-func (t *translator) loop(s jinja.For) string {
+func (t statements) loop(s jinja.For) string {
 	branches := t.branches // an assignment in a loop ends with it
 	t.branches = 0
 	defer func() { t.branches = branches }()
@@ -118,7 +121,7 @@ func usesName(body, name string) bool {
 }
 
 // iterable returns what a loop goes over, as a list, or a Dict for its items, and new names for key and value.
-func (t *translator) iterable(s jinja.For) (list Value, key, value string) {
+func (t statements) iterable(s jinja.For) (list Value, key, value string) {
 	value = t.newName(s.Targets[len(s.Targets)-1])
 	key = t.newName("index", value)
 	if of, ok := itemsOf(s.In); ok && len(s.Targets) == 2 {
@@ -127,7 +130,8 @@ func (t *translator) iterable(s jinja.For) (list Value, key, value string) {
 		if v.Kind != Dict && v.Kind != Unknown {
 			t.fail("items() has a counterpart only for a dictionary")
 		}
-		t.names.Note("the loop over the items of %s: here it is in the order of the keys, and in the original in that of the dictionary", v.Code)
+		t.names.Note("the loop over the items of %s: here it is in the order of the keys, and in the original in that of the dictionary",
+			v.Code)
 		v.Kind, v.Elem = Dict, Unknown
 		return v, key, value
 	}
@@ -164,7 +168,7 @@ func itemsOf(n jinja.Node) (jinja.Node, bool) {
 }
 
 // bind gives the variables of a loop their values in HCL.
-func (t *translator) bind(targets []string, list Value, key, value string) {
+func (t statements) bind(targets []string, list Value, key, value string) {
 	scope := t.scopes[len(t.scopes)-1]
 	switch {
 	case list.Kind == Dict:
@@ -246,7 +250,7 @@ func (t *translator) loopAttr(name string) Value {
 // deepestInclude is how many files may include each other.
 const deepestInclude = 10
 
-func (t *translator) include(s jinja.Include) string {
+func (t statements) include(s jinja.Include) string {
 	if slices.Contains(t.included, s.Name) || len(t.included) == deepestInclude {
 		t.fail("the include of %s includes itself", s.Name)
 		return ""

@@ -61,7 +61,7 @@ func Translate(text string, names Names) (Result, error) {
 		if err != nil {
 			return Result{}, parseError(err)
 		}
-		v = template(t.body(body))
+		v = template(statements{t}.body(body))
 	}
 	if t.err != nil {
 		return Result{}, t.err
@@ -118,9 +118,9 @@ func (t *translator) value(n jinja.Node) Value {
 		}
 		return t.choose(t.condition(n.If), t.value(n.Then), t.value(n.Else))
 	case jinja.Filter:
-		return t.filter(n)
+		return filters{t}.filter(n)
 	case jinja.Call:
-		return t.call(n)
+		return calls{t}.call(n)
 	}
 	return t.fail("%T has no counterpart", n)
 }

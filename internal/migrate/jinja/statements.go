@@ -172,7 +172,9 @@ func (t *template) include(p *parser) (Statement, error) {
 	lit, _ := x.(Literal)
 	name, ok := lit.Value.(string)
 	if !ok {
-		return nil, &Error{Line: p.errorf(p.tok.start, "").Line, What: "an include of a computed name has no counterpart", Unsupported: true}
+		e := p.errorf(p.tok.start, "an include of a computed name has no counterpart")
+		e.Unsupported = true
+		return nil, e
 	}
 	out.Name = name
 	return out, nil

@@ -64,7 +64,8 @@ func (m *migration) checkKeys(n *node, what string, known keys) bool {
 	for i, k := range n.keys {
 		want, ok := known[k.name]
 		if !ok {
-			m.refuse(invalid(n.file, k.line, "%s has no key %s%s", what, diag.Visible(k.name), suggestion(k.name, expressions.Sorted(known))))
+			m.refuse(invalid(n.file, k.line, "%s has no key %s%s", what, diag.Visible(k.name),
+				suggestion(k.name, expressions.Sorted(known))))
 			continue
 		}
 		got := n.items[i]
@@ -135,7 +136,8 @@ func (m *migration) nameResources(docs []*node) {
 				for taken[name] || m.resources[name] != nil {
 					name += "_"
 				}
-				m.note(section.items[i].file, k.line, "the resource %s is called %s here, and its image gets this name", diag.Visible(k.name), name)
+				m.note(section.items[i].file, k.line, "the resource %s is called %s here, and its image gets this name",
+					diag.Visible(k.name), name)
 			}
 			taken[name], m.names[k.name] = true, name
 		}

@@ -32,7 +32,8 @@ func readScenario(t *testing.T, path string) scenario {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := scenario{archive: archive, files: map[string]string{}, states: map[string]json.RawMessage{}, variables: map[string]json.RawMessage{}}
+	s := scenario{archive: archive, files: map[string]string{}, states: map[string]json.RawMessage{},
+		variables: map[string]json.RawMessage{}}
 	for _, f := range archive.Files {
 		switch name, isState := strings.CutPrefix(f.Name, "state/"); {
 		case isState:

@@ -84,7 +84,8 @@ func (m *migration) readVariables(files []File) {
 			m.define(k, doc.items[i], f.Auto)
 		}
 		if f.Auto && len(doc.keys) > 0 {
-			m.note(f.Name, 1, "deployster reads this file too, its expressions as text: its values are now in %s, so remove it", m.variablesFile())
+			m.note(f.Name, 1, "deployster reads this file too, its expressions as text: its values are now in %s, so remove it",
+				m.variablesFile())
 		}
 	}
 }
@@ -102,8 +103,8 @@ func (m *migration) define(k key, value *node, auto bool) {
 	v := &variable{of: k.name, value: value, local: templated(value)}
 	if old := m.variables[k.name]; old != nil {
 		if auto {
-			m.note(value.file, k.line, "%s has a value in %s too: the original reads such files in the order of the directory, and here the last "+
-				"by name counts", k.name, old.value.file)
+			m.note(value.file, k.line, "%s has a value in %s too: the original reads such files in the order of the directory, and here "+
+				"the last by name counts", k.name, old.value.file)
 		}
 		if old.value.kind == object && value.kind == object {
 			v.value, v.local = mergeNodes(old.value, value), true
