@@ -7,54 +7,54 @@ import (
 )
 
 // calls translates calls of functions and methods, and the filters that go over a list.
-type calls struct{ *translator }
+type calls struct{ t *translator }
 
 // call translates a call: of a function, or of a method of a value.
-func (t calls) call(n jinja.Call) Value {
+func (cs calls) call(n jinja.Call) Value {
 	if n.Args.Starred {
-		return t.fail("arguments with * have no counterpart")
+		return cs.t.fail("arguments with * have no counterpart")
 	}
 	switch f := n.X.(type) {
 	case jinja.Name:
-		return t.function(f.Name, n.Args)
+		return cs.function(f.Name, n.Args)
 	case jinja.Attr:
 		if len(n.Args.Named) == 0 {
-			return t.method(f.X, f.Name, n.Args.Values)
+			return cs.method(f.X, f.Name, n.Args.Values)
 		}
-		return t.fail("the method %s with named arguments has no counterpart", f.Name)
+		return cs.t.fail("the method %s with named arguments has no counterpart", f.Name)
 	}
-	return t.fail("this call has no counterpart")
+	return cs.t.fail("this call has no counterpart")
 }
 
-func (t calls) function(name string, a jinja.Args) Value {
+func (cs calls) function(name string, a jinja.Args) Value {
 	switch {
 	case name == "range" && len(a.Named) == 0 && len(a.Values) == 1:
-		return Elements("range(0, "+t.atLeast(Code("0", Int), a.Values[0])+", 1)", Int)
+		return Elements("range(0, "+cs.atLeast(Code("0", Int), a.Values[0])+", 1)", Int)
 	case name == "range" && len(a.Named) == 0 && len(a.Values) == 2:
-		from := t.whole(a.Values[0])
-		return Elements("range("+from.Code+", "+t.atLeast(from, a.Values[1])+", 1)", Int)
+		from := cs.whole(a.Values[0])
+		return Elements("range("+from.Code+", "+cs.atLeast(from, a.Values[1])+", 1)", Int)
 	case name == "dict" && len(a.Values) == 0:
 		d := jinja.Dict{}
 		for _, key := range Sorted(a.Named) {
 			d.Keys, d.Values = append(d.Keys, jinja.Literal{Value: key}), append(d.Values, a.Named[key])
 		}
-		return t.dict(d)
+		return cs.t.dict(d)
 	}
-	return t.fail("the function %s with these arguments has no counterpart", name)
+	return cs.t.fail("the function %s with these arguments has no counterpart", name)
 }
 
 // whole translates a whole number.
-func (t calls) whole(n jinja.Node) Value {
-	v := t.value(n)
+func (cs calls) whole(n jinja.Node) Value {
+	v := cs.t.value(n)
 	if v.Kind != Int && v.Kind != Unknown {
-		return t.fail("%s is not known to be a whole number: use the filter int", v.Code)
+		return cs.t.fail("%s is not known to be a whole number: use the filter int", v.Code)
 	}
 	return v
 }
 
 // atLeast returns the code of a bound that is not below another, which is an empty range in Jinja2.
-func (t calls) atLeast(from Value, n jinja.Node) string {
-	to := t.whole(n)
+func (cs calls) atLeast(from Value, n jinja.Node) string {
+	to := cs.whole(n)
 	if constantInt(from) && constantInt(to) && (len(from.Code) < len(to.Code) || len(from.Code) == len(to.Code) && from.Code <= to.Code) {
 		return to.Code
 	}
@@ -63,22 +63,22 @@ func (t calls) atLeast(from Value, n jinja.Node) string {
 
 // method translates a call of a method. Those of texts are for texts only, so the kind of
 // their value is known.
-func (t calls) method(n jinja.Node, name string, args []jinja.Node) Value {
-	x := t.value(n)
-	if v, ok := t.dictMethod(x, name, args); ok {
+func (cs calls) method(n jinja.Node, name string, args []jinja.Node) Value {
+	x := cs.t.value(n)
+	if v, ok := cs.dictMethod(x, name, args); ok {
 		return v
 	}
 	if x.Kind != String && x.Kind != Unknown {
-		return t.fail("the method %s has no counterpart", name)
+		return cs.t.fail("the method %s has no counterpart", name)
 	}
 	x.Kind = String
-	if v, ok := t.split(x, name, args); ok {
+	if v, ok := cs.split(x, name, args); ok {
 		return v
 	}
-	code := func(i int) string { return filters{t.translator}.asText(t.value(args[i])) }
+	code := func(i int) string { return filters{cs.t}.asText(cs.t.value(args[i])) }
 	switch name + strings.Repeat("/", min(len(args), 3)) {
 	case "upper", "lower", "capitalize":
-		return filters{t.translator}.apply(name, x, nil)
+		return filters{cs.t}.apply(name, x, nil)
 	case "strip":
 		return call(String, "trimspace", x.Code)
 	case "strip/":
@@ -88,32 +88,32 @@ func (t calls) method(n jinja.Node, name string, args []jinja.Node) Value {
 	case "rstrip":
 		return call(String, "replace", x.Code, `"/\\s+$/"`, `""`)
 	case "replace//":
-		return filters{t.translator}.replace(x.Code, args[0], args[1])
+		return filters{cs.t}.replace(x.Code, args[0], args[1])
 	case "startswith/", "endswith/":
 		return call(Bool, name, x.Code, code(0))
 	case "join/":
-		return filters{t.translator}.join(t.value(args[0]), x.Code, nil)
+		return filters{cs.t}.join(cs.t.value(args[0]), x.Code, nil)
 	case "format", "format/", "format//", "format///":
-		return t.braces(x, args)
+		return cs.braces(x, args)
 	}
-	return t.fail("the method %s with these arguments has no counterpart", name)
+	return cs.t.fail("the method %s with these arguments has no counterpart", name)
 }
 
-func (t calls) split(x Value, name string, args []jinja.Node) (Value, bool) {
+func (cs calls) split(x Value, name string, args []jinja.Node) (Value, bool) {
 	switch name + strings.Repeat("/", min(len(args), 3)) {
 	case "split":
 		return Elements(`regexall("\\S+", `+x.Code+")", String), true
 	case "split/":
 		if text, ok := constantOf(args[0]); ok && text == "" {
-			return t.fail("a split at nothing has no counterpart"), true
+			return cs.t.fail("a split at nothing has no counterpart"), true
 		}
-		return Elements("split("+filters{t.translator}.asText(t.value(args[0]))+", "+x.Code+")", String), true
+		return Elements("split("+filters{cs.t}.asText(cs.t.value(args[0]))+", "+x.Code+")", String), true
 	}
 	return Value{}, false
 }
 
 // dictMethod translates a method of a dictionary.
-func (t calls) dictMethod(x Value, name string, args []jinja.Node) (Value, bool) {
+func (cs calls) dictMethod(x Value, name string, args []jinja.Node) (Value, bool) {
 	if x.Kind != Dict && x.Kind != Unknown {
 		return Value{}, false
 	}
@@ -121,59 +121,59 @@ func (t calls) dictMethod(x Value, name string, args []jinja.Node) (Value, bool)
 	case "get/", "get//":
 		other := "null"
 		if len(args) == 2 {
-			other = t.value(args[1]).Code
+			other = cs.t.value(args[1]).Code
 		}
-		key := t.value(args[0])
+		key := cs.t.value(args[0])
 		if key.constant {
-			return call(Unknown, "try", t.member(Value{Code: x.Code, Prec: x.Prec, Kind: x.Kind}, key.plain).Code, other), true
+			return call(Unknown, "try", cs.t.member(Value{Code: x.Code, Prec: x.Prec, Kind: x.Kind}, key.plain).Code, other), true
 		}
 		return call(Unknown, "try", x.in(primary)+"["+key.Code+"]", other), true
 	case "keys":
-		t.names.Note("the keys of %s: here they are in their order, and in the original in that of the dictionary", x.Code)
+		cs.t.names.Note("the keys of %s: here they are in their order, and in the original in that of the dictionary", x.Code)
 		return Elements("keys("+x.Code+")", String), true
 	case "values":
-		t.names.Note("the values of %s: here they are in the order of their keys, and in the original in that of the dictionary", x.Code)
+		cs.t.names.Note("the values of %s: here they are in the order of their keys, and in the original in that of the dictionary", x.Code)
 		return Elements("values("+x.Code+")", Unknown), true
 	}
 	return Value{}, false
 }
 
 // braces translates a text with {} for each argument.
-func (t calls) braces(x Value, args []jinja.Node) Value {
+func (cs calls) braces(x Value, args []jinja.Node) Value {
 	if !x.constant {
-		return t.fail("the method format has a counterpart only for a constant text")
+		return cs.t.fail("the method format has a counterpart only for a constant text")
 	}
 	parts := strings.Split(x.plain, "{}")
 	if len(parts) != len(args)+1 {
-		return t.fail("the method format has a counterpart only with a {} for each argument")
+		return cs.t.fail("the method format has a counterpart only with a {} for each argument")
 	}
 	out := ""
 	for i, part := range parts {
 		if strings.ContainsAny(part, "{}") {
-			return t.fail("the method format has a counterpart only with {}")
+			return cs.t.fail("the method format has a counterpart only with {}")
 		}
 		if out = join(out, escape(part)); i < len(args) {
-			out = join(out, t.text(t.value(args[i])))
+			out = join(out, cs.t.text(cs.t.value(args[i])))
 		}
 	}
 	return template(out)
 }
 
 // each translates the filters that go over a list.
-func (t calls) each(n jinja.Filter) Value {
-	list := t.elements(t.value(n.X))
-	name := t.newName("v")
+func (cs calls) each(n jinja.Filter) Value {
+	list := cs.t.elements(cs.t.value(n.X))
+	name := cs.t.newName("v")
 	item := Code(name, list.Elem)
-	t.scopes = append(t.scopes, map[string]Value{" ": item}) // so that the name is taken
-	defer func() { t.scopes = t.scopes[:len(t.scopes)-1] }()
+	cs.t.scopes = append(cs.t.scopes, map[string]Value{" ": item}) // so that the name is taken
+	defer func() { cs.t.scopes = cs.t.scopes[:len(cs.t.scopes)-1] }()
 	loop := "[for " + name + " in " + list.Code + " : "
 	args := n.Args.Values
 	if n.Name == "map" {
-		v := t.mapped(item, n.Args)
+		v := cs.mapped(item, n.Args)
 		return Elements(loop+v.Code+"]", v.Kind)
 	}
 	if len(n.Args.Named) > 0 || n.Args.Starred {
-		return t.fail("the filter %s with these arguments has no counterpart", n.Name)
+		return cs.t.fail("the filter %s with these arguments has no counterpart", n.Name)
 	}
 	subject := jinja.Node(jinja.Name{Name: " "})
 	if strings.HasSuffix(n.Name, "attr") {
@@ -182,19 +182,19 @@ func (t calls) each(n jinja.Filter) Value {
 			attribute, ok = constantOf(args[0])
 		}
 		if !ok || !IsName(attribute) {
-			return t.fail("the filter %s with this attribute has no counterpart", n.Name)
+			return cs.t.fail("the filter %s with this attribute has no counterpart", n.Name)
 		}
 		subject, args = jinja.Index{X: subject, Key: jinja.Literal{Value: attribute}}, args[1:]
 	}
 	condition := Value{}
 	if len(args) == 0 {
-		condition = t.condition(subject)
+		condition = cs.t.condition(subject)
 	} else {
 		test, ok := constantOf(args[0])
 		if !ok {
-			return t.fail("the filter %s with a computed test has no counterpart", n.Name)
+			return cs.t.fail("the filter %s with a computed test has no counterpart", n.Name)
 		}
-		condition = t.condition(t.testNode(subject, test, args[1:]))
+		condition = cs.t.condition(cs.testNode(subject, test, args[1:]))
 	}
 	if strings.HasPrefix(n.Name, "reject") {
 		condition = negate(condition)
@@ -203,7 +203,7 @@ func (t calls) each(n jinja.Filter) Value {
 }
 
 // testNode returns a test, also one that is named by an operator.
-func (t calls) testNode(x jinja.Node, name string, args []jinja.Node) jinja.Node {
+func (cs calls) testNode(x jinja.Node, name string, args []jinja.Node) jinja.Node {
 	switch name {
 	case "==", "!=", "<", "<=", ">", ">=":
 		if len(args) == 1 {
@@ -214,20 +214,20 @@ func (t calls) testNode(x jinja.Node, name string, args []jinja.Node) jinja.Node
 }
 
 // mapped translates what the filter map does with an element.
-func (t calls) mapped(item Value, a jinja.Args) Value {
+func (cs calls) mapped(item Value, a jinja.Args) Value {
 	if x, ok := a.Named["attribute"]; ok && len(a.Named) == 1 && len(a.Values) == 0 {
 		attribute, isText := constantOf(x)
 		if isText && IsName(attribute) {
-			return t.member(item, attribute)
+			return cs.t.member(item, attribute)
 		}
-		return t.fail("the filter map with this attribute has no counterpart")
+		return cs.t.fail("the filter map with this attribute has no counterpart")
 	}
 	if len(a.Values) == 0 || len(a.Named) > 0 || a.Starred {
-		return t.fail("the filter map with these arguments has no counterpart")
+		return cs.t.fail("the filter map with these arguments has no counterpart")
 	}
 	name, ok := constantOf(a.Values[0])
 	if !ok {
-		return t.fail("the filter map with a computed filter has no counterpart")
+		return cs.t.fail("the filter map with a computed filter has no counterpart")
 	}
-	return filters{t.translator}.apply(name, item, a.Values[1:])
+	return filters{cs.t}.apply(name, item, a.Values[1:])
 }

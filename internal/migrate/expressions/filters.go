@@ -7,7 +7,7 @@ import (
 )
 
 // filters translates filters.
-type filters struct{ *translator }
+type filters struct{ t *translator }
 
 // filterArgs are the names of the arguments of filters that may have names, in order.
 var filterArgs = map[string][]string{
@@ -18,9 +18,9 @@ var filterArgs = map[string][]string{
 }
 
 // arguments returns the arguments of a filter in their order; nil for those that are left out.
-func (t filters) arguments(name string, a jinja.Args) []jinja.Node {
+func (fs filters) arguments(name string, a jinja.Args) []jinja.Node {
 	if a.Starred {
-		t.fail("arguments with * have no counterpart")
+		fs.t.fail("arguments with * have no counterpart")
 	}
 	out := append([]jinja.Node(nil), a.Values...)
 	for arg, x := range a.Named {
@@ -31,7 +31,7 @@ func (t filters) arguments(name string, a jinja.Args) []jinja.Node {
 			}
 		}
 		if at < 0 {
-			t.fail("the filter %s with the argument %s has no counterpart", name, arg)
+			fs.t.fail("the filter %s with the argument %s has no counterpart", name, arg)
 			return nil
 		}
 		for len(out) <= at {
@@ -45,53 +45,53 @@ func (t filters) arguments(name string, a jinja.Args) []jinja.Node {
 // simple are filters without arguments that are a function of a text.
 var simple = map[string]string{"upper": "upper", "lower": "lower"}
 
-func (t filters) filter(n jinja.Filter) Value {
+func (fs filters) filter(n jinja.Filter) Value {
 	switch n.Name {
 	case "map", "select", "reject", "selectattr", "rejectattr":
-		return calls{t.translator}.each(n)
+		return calls{fs.t}.each(n)
 	}
-	args := t.arguments(n.Name, n.Args)
+	args := fs.arguments(n.Name, n.Args)
 	if n.Name == "default" || n.Name == "d" {
-		return t.orDefault(n.X, args)
+		return fs.orDefault(n.X, args)
 	}
-	if t.err != nil {
+	if fs.t.err != nil {
 		return Value{}
 	}
-	return t.apply(n.Name, t.value(n.X), args)
+	return fs.apply(n.Name, fs.t.value(n.X), args)
 }
 
 // apply translates a filter of one value.
-func (t filters) apply(name string, x Value, args []jinja.Node) Value {
+func (fs filters) apply(name string, x Value, args []jinja.Node) Value {
 	if f, ok := simple[name]; ok && len(args) == 0 {
-		return call(String, f, t.asText(x))
+		return call(String, f, fs.asText(x))
 	}
-	if v, ok := t.textFilter(name, x, args); ok {
+	if v, ok := fs.textFilter(name, x, args); ok {
 		return v
 	}
 	switch name + strings.Repeat("/", min(len(args), 3)) {
 	case "length", "count":
 		return call(Int, "length", x.Code)
 	case "first":
-		return t.element(x, x.in(primary)+"[0]")
+		return fs.element(x, x.in(primary)+"[0]")
 	case "last":
-		return t.element(x, x.in(primary)+"[length("+x.Code+") - 1]")
+		return fs.element(x, x.in(primary)+"[length("+x.Code+") - 1]")
 	case "int", "int/":
-		return t.toInt(x, args)
+		return fs.toInt(x, args)
 	case "float":
 		if x.Kind.number() {
 			return Value{Code: x.Code, Prec: x.Prec, Kind: Float}
 		}
 		return call(Float, "try", "tonumber(trimspace("+x.Code+"))", "0")
 	case "abs":
-		x = t.number(x)
+		x = fs.t.number(x)
 		return call(x.Kind, "abs", x.Code)
 	case "round//":
 		method, ok := constantOf(args[1])
 		if number, isZero := intOf(args[0]); ok && (args[0] == nil || isZero && number == "0") && (method == "floor" || method == "ceil") {
-			return call(Float, method, t.number(x).Code)
+			return call(Float, method, fs.t.number(x).Code)
 		}
 	case "list":
-		return t.elements(x)
+		return fs.t.elements(x)
 	case "reverse":
 		switch x.Kind {
 		case String:
@@ -99,7 +99,7 @@ func (t filters) apply(name string, x Value, args []jinja.Node) Value {
 		case List:
 			return Elements("reverse("+x.Code+")", x.Elem)
 		}
-		return t.fail("the type of what is reversed is not known")
+		return fs.t.fail("the type of what is reversed is not known")
 	case "sum", "min", "max":
 		if x.Kind == List && x.Elem.number() {
 			if name == "sum" {
@@ -107,37 +107,37 @@ func (t filters) apply(name string, x Value, args []jinja.Node) Value {
 			}
 			return call(x.Elem, name, x.Code+"...")
 		}
-		return t.fail("the filter %s has a counterpart only for a list of numbers", name)
+		return fs.t.fail("the filter %s has a counterpart only for a list of numbers", name)
 	case "tojson":
-		t.names.Note("the filter tojson of %s: here the JSON has no spaces, and letters beyond ASCII are not escaped", x.Code)
+		fs.t.names.Note("the filter tojson of %s: here the JSON has no spaces, and letters beyond ASCII are not escaped", x.Code)
 		return call(String, "jsonencode", x.Code)
 	case "safe":
 		return x
 	}
-	return t.fail("the filter %s with these arguments has no counterpart", name)
+	return fs.t.fail("the filter %s with these arguments has no counterpart", name)
 }
 
 // element returns an element of a list.
-func (t filters) element(x Value, code string) Value {
+func (fs filters) element(x Value, code string) Value {
 	if x.Kind != List && x.Kind != Unknown {
-		return t.fail("the first or last of this value has no counterpart")
+		return fs.t.fail("the first or last of this value has no counterpart")
 	}
 	return Code(code, x.Elem)
 }
 
 // asText returns the code of a value as a text.
-func (t filters) asText(x Value) string {
+func (fs filters) asText(x Value) string {
 	if x.Kind == String || x.Kind == Unknown { // a function takes any value as a text
 		if x.Kind == Unknown {
-			t.text(x) // for its note
+			fs.t.text(x) // for its note
 		}
 		return x.Code
 	}
-	return template(t.text(x)).Code
+	return template(fs.t.text(x)).Code
 }
 
 // textFilter translates a filter whose result is a text.
-func (t filters) textFilter(name string, x Value, args []jinja.Node) (Value, bool) {
+func (fs filters) textFilter(name string, x Value, args []jinja.Node) (Value, bool) {
 	switch name + strings.Repeat("/", min(len(args), 3)) {
 	case "string":
 		if x.Kind == String {
@@ -146,87 +146,87 @@ func (t filters) textFilter(name string, x Value, args []jinja.Node) (Value, boo
 		if x.Kind == Int {
 			return call(String, "tostring", x.Code), true
 		}
-		return template(t.text(x)), true
+		return template(fs.t.text(x)), true
 	case "trim":
-		return call(String, "trimspace", t.asText(x)), true
+		return call(String, "trimspace", fs.asText(x)), true
 	case "trim/":
-		return call(String, "trim", t.asText(x), t.value(args[0]).Code), true
+		return call(String, "trim", fs.asText(x), fs.t.value(args[0]).Code), true
 	case "capitalize":
-		text := t.asText(x)
+		text := fs.asText(x)
 		return template("${upper(substr(" + text + ", 0, 1))}${lower(substr(" + text + ", 1, -1))}"), true
 	case "replace//":
-		return t.replace(t.asText(x), args[0], args[1]), true
+		return fs.replace(fs.asText(x), args[0], args[1]), true
 	case "join":
-		return t.join(x, "", args), true
+		return fs.join(x, "", args), true
 	case "join/", "join//":
 		separator := `""`
 		if args[0] != nil {
-			separator = t.asText(t.value(args[0]))
+			separator = fs.asText(fs.t.value(args[0]))
 		}
-		return t.join(x, separator, args), true
+		return fs.join(x, separator, args), true
 	case "indent", "indent/":
-		return t.indent(x, args), true
+		return fs.indent(x, args), true
 	case "urlencode":
 		if x.Kind == String || x.Kind == Int {
 			return call(String, "replace", `replace(urlencode(`+x.Code+`), "+", "%20")`, `"%2F"`, `"/"`), true
 		}
-		return t.fail("the filter urlencode has a counterpart only for a text"), true
+		return fs.t.fail("the filter urlencode has a counterpart only for a text"), true
 	case "format", "format/", "format//", "format///":
 		if x.constant {
-			return t.format(x.plain, args), true
+			return fs.format(x.plain, args), true
 		}
-		return t.fail("the filter format has a counterpart only for a constant text"), true
+		return fs.t.fail("the filter format has a counterpart only for a constant text"), true
 	}
 	return Value{}, false
 }
 
 // replace replaces a text. The function of that name reads /text/ as a regular expression.
-func (t filters) replace(x string, from, to jinja.Node) Value {
+func (fs filters) replace(x string, from, to jinja.Node) Value {
 	old, isConstant := constantOf(from)
 	if isConstant && old == "" {
-		return t.fail("a replacement of nothing has no counterpart")
+		return fs.t.fail("a replacement of nothing has no counterpart")
 	}
-	a, b := t.asText(t.value(from)), t.asText(t.value(to))
+	a, b := fs.asText(fs.t.value(from)), fs.asText(fs.t.value(to))
 	if isConstant && (len(old) < 2 || old[0] != '/' || old[len(old)-1] != '/') {
 		return call(String, "replace", x, a, b)
 	}
 	return call(String, "join", b, "split("+a+", "+x+")")
 }
 
-func (t filters) join(x Value, separator string, args []jinja.Node) Value {
+func (fs filters) join(x Value, separator string, args []jinja.Node) Value {
 	if separator == "" {
 		separator = `""`
 	}
 	if len(args) == 2 && args[1] != nil {
 		name, ok := constantOf(args[1])
 		if !ok || !IsName(name) {
-			return t.fail("the filter join with this attribute has no counterpart")
+			return fs.t.fail("the filter join with this attribute has no counterpart")
 		}
-		list := t.elements(x)
+		list := fs.t.elements(x)
 		x = Elements("[for v in "+list.Code+" : v."+name+"]", Unknown)
 	}
-	list := t.elements(x)
+	list := fs.t.elements(x)
 	switch list.Elem {
 	case String, Int:
 		return call(String, "join", separator, list.Code)
 	case Unknown, Bool, Number:
-		name := t.newName("v")
-		text := t.text(Code(name, list.Elem))
+		name := fs.t.newName("v")
+		text := fs.t.text(Code(name, list.Elem))
 		if list.Elem != Bool {
 			return call(String, "join", separator, list.Code)
 		}
 		return call(String, "join", separator, "[for "+name+" in "+list.Code+` : "`+text+`"]`)
 	}
-	return t.fail("the filter join has no counterpart for such elements")
+	return fs.t.fail("the filter join has no counterpart for such elements")
 }
 
 // indent indents all lines but the first and the empty ones.
-func (t filters) indent(x Value, args []jinja.Node) Value {
+func (fs filters) indent(x Value, args []jinja.Node) Value {
 	width := "4"
 	if len(args) == 1 && args[0] != nil {
 		number, ok := intOf(args[0])
 		if !ok || len(number) > 2 {
-			return t.fail("the filter indent has a counterpart only with a constant width")
+			return fs.t.fail("the filter indent has a counterpart only with a constant width")
 		}
 		width = number
 	}
@@ -234,15 +234,15 @@ func (t filters) indent(x Value, args []jinja.Node) Value {
 	for _, c := range width {
 		n = 10*n + int(c-'0')
 	}
-	return call(String, "replace", t.asText(x), `"/\n([^\n])/"`, `"\n`+strings.Repeat(" ", n)+`$1"`)
+	return call(String, "replace", fs.asText(x), `"/\n([^\n])/"`, `"\n`+strings.Repeat(" ", n)+`$1"`)
 }
 
 // toInt translates the filter int, which takes whole numbers from numbers and texts.
-func (t filters) toInt(x Value, args []jinja.Node) Value {
+func (fs filters) toInt(x Value, args []jinja.Node) Value {
 	other := Code("0", Int)
 	if len(args) == 1 && args[0] != nil {
-		if other = t.value(args[0]); other.Kind != Int {
-			return t.fail("the filter int has a counterpart only with a whole number as its default")
+		if other = fs.t.value(args[0]); other.Kind != Int {
+			return fs.t.fail("the filter int has a counterpart only with a whole number as its default")
 		}
 	}
 	switch x.Kind {
@@ -253,7 +253,7 @@ func (t filters) toInt(x Value, args []jinja.Node) Value {
 	case List, Dict, None:
 		return other
 	}
-	name := t.newName("n")
+	name := fs.t.newName("n")
 	number := "try(tonumber(trimspace(" + x.Code + ")), " + other.Code + ")"
 	if x.Kind.number() {
 		number = x.Code
@@ -262,7 +262,7 @@ func (t filters) toInt(x Value, args []jinja.Node) Value {
 }
 
 // format translates a text with %s and %d.
-func (t filters) format(text string, args []jinja.Node) Value {
+func (fs filters) format(text string, args []jinja.Node) Value {
 	out := ""
 	for at := strings.IndexByte(text, '%'); at >= 0; at = strings.IndexByte(text, '%') {
 		out = join(out, escape(text[:at]))
@@ -274,51 +274,51 @@ func (t filters) format(text string, args []jinja.Node) Value {
 		case verb == '%':
 			out = join(out, "%")
 		case (verb == 's' || verb == 'd') && len(args) > 0:
-			x := t.value(args[0])
+			x := fs.t.value(args[0])
 			if verb == 'd' && x.Kind != Int {
-				return t.fail("%%d has a counterpart only for a whole number: use the filter int")
+				return fs.t.fail("%%d has a counterpart only for a whole number: use the filter int")
 			}
-			out, args = join(out, t.text(x)), args[1:]
+			out, args = join(out, fs.t.text(x)), args[1:]
 		default:
-			return t.fail("only %%s and %%d have a counterpart, with an argument for each")
+			return fs.t.fail("only %%s and %%d have a counterpart, with an argument for each")
 		}
 	}
 	if len(args) > 0 {
-		return t.fail("there are more arguments than places for them")
+		return fs.t.fail("there are more arguments than places for them")
 	}
 	return template(join(out, escape(text)))
 }
 
 // orDefault translates the filter default.
-func (t filters) orDefault(n jinja.Node, args []jinja.Node) Value {
+func (fs filters) orDefault(n jinja.Node, args []jinja.Node) Value {
 	if len(args) > 2 {
-		return t.fail("the filter default has at most two arguments")
+		return fs.t.fail("the filter default has at most two arguments")
 	}
 	other := Quote("")
 	if len(args) > 0 && args[0] != nil {
-		other = t.value(args[0])
+		other = fs.t.value(args[0])
 	}
 	falsy := false
 	if len(args) == 2 {
 		lit, _ := args[1].(jinja.Literal)
 		b, ok := lit.Value.(bool)
 		if !ok {
-			return t.fail("the filter default has a counterpart only where its second argument is true or false")
+			return fs.t.fail("the filter default has a counterpart only where its second argument is true or false")
 		}
 		falsy = b
 	}
-	x := t.defaulted(n, other, falsy)
-	if falsy && t.err == nil {
-		return t.choose(t.truth(x), x, other)
+	x := fs.defaulted(n, other, falsy)
+	if falsy && fs.t.err == nil {
+		return fs.t.choose(fs.t.truth(x), x, other)
 	}
 	return x
 }
 
 // defaulted returns a value, or another where it is undefined.
-func (t filters) defaulted(n jinja.Node, other Value, falsy bool) Value {
+func (fs filters) defaulted(n jinja.Node, other Value, falsy bool) Value {
 	name, ok := n.(jinja.Name)
 	if !ok {
-		x := t.value(n)
+		x := fs.t.value(n)
 		switch n.(type) {
 		case jinja.Attr, jinja.Index:
 			if x.attrs == nil {
@@ -327,16 +327,16 @@ func (t filters) defaulted(n jinja.Node, other Value, falsy bool) Value {
 		}
 		return x
 	}
-	v := t.lookup(name.Name, true)
+	v := fs.t.lookup(name.Name, true)
 	if !v.optional {
 		return v
 	}
 	if falsy {
 		return v // null is false too
 	}
-	if known, ok := t.names.Default(v.name, other.Code); ok {
+	if known, ok := fs.t.names.Default(v.name, other.Code); ok {
 		return known
 	}
-	item := t.newName("v")
+	item := fs.t.newName("v")
 	return Code("[for "+item+" in ["+v.Code+", "+other.Code+"] : "+item+" if "+item+" != null][0]", Unknown)
 }

@@ -11,98 +11,98 @@ import (
 )
 
 // statements translates the statements of a template.
-type statements struct{ *translator }
+type statements struct{ t *translator }
 
 // body translates statements to the inside of a quoted template.
-func (t statements) body(list []jinja.Statement) string {
+func (st statements) body(list []jinja.Statement) string {
 	out := ""
 	for _, s := range list {
-		if t.err != nil {
+		if st.t.err != nil {
 			return ""
 		}
-		out = join(out, t.statement(s))
+		out = join(out, st.statement(s))
 	}
 	return out
 }
 
-func (t statements) statement(s jinja.Statement) string {
+func (st statements) statement(s jinja.Statement) string {
 	switch s := s.(type) {
 	case jinja.Text:
 		return escape(s.Text)
 	case jinja.Output:
-		return t.output(s.X)
+		return st.output(s.X)
 	case jinja.If:
-		return t.conditional(s)
+		return st.conditional(s)
 	case jinja.For:
-		return t.loop(s)
+		return st.loop(s)
 	case jinja.Set:
-		if t.branches > 0 {
-			t.fail("an assignment in an if changes what follows it: move it before the if")
+		if st.t.branches > 0 {
+			st.t.fail("an assignment in an if changes what follows it: move it before the if")
 		}
-		t.scopes[len(t.scopes)-1][s.Name] = t.value(s.Value)
+		st.t.scopes[len(st.t.scopes)-1][s.Name] = st.t.value(s.Value)
 		return ""
 	case jinja.Include:
-		return t.include(s)
+		return st.include(s)
 	}
-	t.fail("%T has no counterpart", s)
+	st.t.fail("%T has no counterpart", s)
 	return ""
 }
 
 // output translates an expression in a text.
-func (t statements) output(n jinja.Node) string {
+func (st statements) output(n jinja.Node) string {
 	c, ok := n.(jinja.Cond)
 	if !ok {
-		return t.text(t.value(n))
+		return st.t.text(st.t.value(n))
 	}
 	if c.Else != nil {
-		x, y := t.value(c.Then), t.value(c.Else)
+		x, y := st.t.value(c.Then), st.t.value(c.Else)
 		if x.Kind == y.Kind && (x.Kind == String || x.Kind == Int) {
-			return t.text(t.choose(t.condition(c.If), x, y))
+			return st.t.text(st.t.choose(st.t.condition(c.If), x, y))
 		}
 	}
-	out := "%{ if " + t.condition(c.If).Code + " }" + t.output(c.Then)
+	out := "%{ if " + st.t.condition(c.If).Code + " }" + st.output(c.Then)
 	if c.Else != nil {
-		out = join(out, "%{ else }"+t.output(c.Else))
+		out = join(out, "%{ else }"+st.output(c.Else))
 	}
 	return join(out, "%{ endif }")
 }
 
-func (t statements) conditional(s jinja.If) string {
-	t.branches++
-	defer func() { t.branches-- }()
+func (st statements) conditional(s jinja.If) string {
+	st.t.branches++
+	defer func() { st.t.branches-- }()
 	out, ends := "", ""
 	for i, b := range s.Branches {
 		if i > 0 {
 			out = join(out, "%{ else }")
 		}
-		out = join(out+"%{ if "+t.condition(b.Cond).Code+" }", t.body(b.Body))
+		out = join(out+"%{ if "+st.t.condition(b.Cond).Code+" }", st.body(b.Body))
 		ends += "%{ endif }"
 	}
 	if len(s.Else) > 0 {
-		out = join(out, "%{ else }"+t.body(s.Else))
+		out = join(out, "%{ else }"+st.body(s.Else))
 	}
 	return join(out, ends)
 }
 
 // loop translates a for. Its variables have names that hide nothing in HCL.
-func (t statements) loop(s jinja.For) string {
-	branches := t.branches // an assignment in a loop ends with it
-	t.branches = 0
-	defer func() { t.branches = branches }()
-	list, key, value := t.iterable(s)
-	t.scopes = append(t.scopes, map[string]Value{})
-	defer func() { t.scopes = t.scopes[:len(t.scopes)-1] }()
-	t.bind(s.Targets, list, key, value)
+func (st statements) loop(s jinja.For) string {
+	branches := st.t.branches // an assignment in a loop ends with it
+	st.t.branches = 0
+	defer func() { st.t.branches = branches }()
+	list, key, value := st.iterable(s)
+	st.t.scopes = append(st.t.scopes, map[string]Value{})
+	defer func() { st.t.scopes = st.t.scopes[:len(st.t.scopes)-1] }()
+	st.bind(s.Targets, list, key, value)
 	over := list.Code
 	if s.Filter != nil {
 		if list.Kind == Dict {
-			t.fail("a loop with a condition over the items of a dictionary has no counterpart")
+			st.t.fail("a loop with a condition over the items of a dictionary has no counterpart")
 		}
-		over = "[for " + value + " in " + list.Code + " : " + value + " if " + t.condition(s.Filter).Code + "]"
+		over = "[for " + value + " in " + list.Code + " : " + value + " if " + st.t.condition(s.Filter).Code + "]"
 	}
-	scope := t.scopes[len(t.scopes)-1]
+	scope := st.t.scopes[len(st.t.scopes)-1]
 	scope["loop"] = Value{Code: key, Kind: list.Kind, text: over}
-	body := t.body(s.Body)
+	body := st.body(s.Body)
 	delete(scope, "loop")
 	names := value
 	if list.Kind == Dict || usesName(body, key) {
@@ -110,7 +110,7 @@ func (t statements) loop(s jinja.For) string {
 	}
 	out := join("%{ for "+names+" in "+over+" }"+body, "%{ endfor }")
 	if len(s.Else) > 0 {
-		out = join(out, join("%{ if length("+over+") == 0 }"+t.body(s.Else), "%{ endif }"))
+		out = join(out, join("%{ if length("+over+") == 0 }"+st.body(s.Else), "%{ endif }"))
 	}
 	return out
 }
@@ -121,21 +121,21 @@ func usesName(body, name string) bool {
 }
 
 // iterable returns what a loop goes over, as a list, or a Dict for its items, and new names for key and value.
-func (t statements) iterable(s jinja.For) (list Value, key, value string) {
-	value = t.newName(s.Targets[len(s.Targets)-1])
-	key = t.newName("index", value)
+func (st statements) iterable(s jinja.For) (list Value, key, value string) {
+	value = st.t.newName(s.Targets[len(s.Targets)-1])
+	key = st.t.newName("index", value)
 	if of, ok := itemsOf(s.In); ok && len(s.Targets) == 2 {
-		key = t.newName(s.Targets[0], value)
-		v := t.value(of)
+		key = st.t.newName(s.Targets[0], value)
+		v := st.t.value(of)
 		if v.Kind != Dict && v.Kind != Unknown {
-			t.fail("items() has a counterpart only for a dictionary")
+			st.t.fail("items() has a counterpart only for a dictionary")
 		}
-		t.names.Note("the loop over the items of %s: here it is in the order of the keys, and in the original in that of the dictionary",
+		st.t.names.Note("the loop over the items of %s: here it is in the order of the keys, and in the original in that of the dictionary",
 			v.Code)
 		v.Kind, v.Elem = Dict, Unknown
 		return v, key, value
 	}
-	return t.elements(t.value(s.In)), key, value
+	return st.t.elements(st.t.value(s.In)), key, value
 }
 
 // elements returns a value as the list that a loop in Jinja2 goes over.
@@ -168,8 +168,8 @@ func itemsOf(n jinja.Node) (jinja.Node, bool) {
 }
 
 // bind gives the variables of a loop their values in HCL.
-func (t statements) bind(targets []string, list Value, key, value string) {
-	scope := t.scopes[len(t.scopes)-1]
+func (st statements) bind(targets []string, list Value, key, value string) {
+	scope := st.t.scopes[len(st.t.scopes)-1]
 	switch {
 	case list.Kind == Dict:
 		scope[targets[0]], scope[targets[1]] = Code(key, String), Code(value, Unknown)
@@ -250,28 +250,28 @@ func (t *translator) loopAttr(name string) Value {
 // deepestInclude is how many files may include each other.
 const deepestInclude = 10
 
-func (t statements) include(s jinja.Include) string {
-	if slices.Contains(t.included, s.Name) || len(t.included) == deepestInclude {
-		t.fail("the include of %s includes itself", s.Name)
+func (st statements) include(s jinja.Include) string {
+	if slices.Contains(st.t.included, s.Name) || len(st.t.included) == deepestInclude {
+		st.t.fail("the include of %s includes itself", s.Name)
 		return ""
 	}
-	text, err := t.names.Include(s.Name)
+	text, err := st.t.names.Include(s.Name)
 	if s.IgnoreMissing && errors.Is(err, fs.ErrNotExist) {
-		t.names.Note("%s does not exist now, so that its text is not part of the manifest", s.Name)
+		st.t.names.Note("%s does not exist now, so that its text is not part of the manifest", s.Name)
 		return ""
 	}
 	if err != nil {
-		t.fail("the include of %s: %w", s.Name, err)
+		st.t.fail("the include of %s: %w", s.Name, err)
 		return ""
 	}
 	body, err := jinja.Template(text)
 	if err != nil {
-		t.fail("the include of %s: %w", s.Name, parseError(err))
+		st.t.fail("the include of %s: %w", s.Name, parseError(err))
 		return ""
 	}
-	t.included = append(t.included, s.Name)
-	defer func() { t.included = t.included[:len(t.included)-1] }()
-	t.scopes = append(t.scopes, map[string]Value{}) // what it assigns ends with it
-	defer func() { t.scopes = t.scopes[:len(t.scopes)-1] }()
-	return t.body(body)
+	st.t.included = append(st.t.included, s.Name)
+	defer func() { st.t.included = st.t.included[:len(st.t.included)-1] }()
+	st.t.scopes = append(st.t.scopes, map[string]Value{}) // what it assigns ends with it
+	defer func() { st.t.scopes = st.t.scopes[:len(st.t.scopes)-1] }()
+	return st.body(body)
 }

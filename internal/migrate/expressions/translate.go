@@ -15,8 +15,8 @@ const FalseValues = `["null", "false", "0", "\"\"", "[]", "{}"]`
 
 // Names is what the expressions of one config can refer to.
 type Names interface {
-	// Name returns the value of a variable or a dependency. guarded: the expression says
-	// what happens if it is undefined.
+	// Name returns the value of a variable or a dependency. guarded: the expression has
+	// a value where it is undefined.
 	Name(name string, guarded bool) (Value, error)
 	// Default returns the value of a variable without a value that has this default
 	// wherever it is used.
@@ -204,7 +204,7 @@ func Key(text string) string {
 	return Quote(text).Code
 }
 
-// methods are attributes that Python has, so that they are no keys of a dictionary.
+// methods are attributes that Python has, so that they are not keys of a dictionary.
 var methods = map[string]bool{"items": true, "keys": true, "values": true, "get": true, "pop": true, "copy": true, "update": true,
 	"clear": true, "setdefault": true, "fromkeys": true, "popitem": true}
 

@@ -124,7 +124,7 @@ var escapes = map[byte]string{'\\': "\\", '\'': "'", '"': "\"", 'a': "\a", 'b': 
 // digits has how many hexadecimal digits follow a letter.
 var digits = map[byte]int{'x': 2, 'u': 4, 'U': 8}
 
-// unescape replaces the escape sequences of Python. An unknown one stays as it is.
+// unescape replaces the escape sequences of Python. An unknown one is unchanged.
 func unescape(text string) (string, error) {
 	var out strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -144,7 +144,7 @@ func unescape(text string) (string, error) {
 			}
 			code, err := strconv.ParseUint(text[i+1:i+1+n], 16, 32)
 			if err != nil || code > unicode.MaxRune || !utf8.ValidRune(rune(code)) {
-				return "", fmt.Errorf("the escape sequence \\%s is no character", text[i:i+1+n])
+				return "", fmt.Errorf("the escape sequence \\%s is not a character", text[i:i+1+n])
 			}
 			out.WriteRune(rune(code))
 			i += n

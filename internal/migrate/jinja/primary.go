@@ -142,7 +142,7 @@ func (p *parser) args() (a Args) {
 					a.Named = map[string]Node{}
 				}
 				if _, twice := a.Named[name.Name]; twice {
-					p.fail("the argument %s is there twice", name.Name)
+					p.fail("the argument %s is given twice", name.Name)
 				}
 				a.Named[name.Name] = p.expression()
 			} else if len(a.Named) > 0 {

@@ -99,7 +99,7 @@ func (t *template) loop(p *parser) (Statement, error) {
 	if !p.skipWord("in") {
 		p.unexpected()
 	}
-	// Only a condition behind "if" is the filter of the loop: without else it is no inline if.
+	// Only a condition behind "if" is the filter of the loop: without else it is not an inline if.
 	if out.In = p.or(); p.is(",") {
 		items := []Node{out.In}
 		for p.skip(",") && p.tok.kind != "end" && !p.word("if") {

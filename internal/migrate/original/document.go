@@ -92,7 +92,7 @@ var bare = regexp.MustCompile(`^\s*(?:-\s+)*(?:[^\s'"#][^'"#]*:\s+)?\{\{`)
 
 var lineOf = regexp.MustCompile(`line (\d+): `)
 
-// malformed returns the error for what is no YAML.
+// malformed returns the error for what is not valid YAML.
 func malformed(f File, err error) error {
 	text, line := strings.TrimPrefix(err.Error(), "yaml: "), 1
 	if found := lineOf.FindStringSubmatch(text); found != nil {
@@ -190,7 +190,7 @@ func (d *document) object(n *node, y *yaml.Node, depth int) error {
 			return invalid(d.file, k.Line, "%s", problem)
 		}
 		if n.get(name) != nil {
-			return invalid(d.file, k.Line, "the key %s is there twice: the original takes the last one", diag.Visible(name))
+			return invalid(d.file, k.Line, "the key %s is declared twice: the original takes the last one", diag.Visible(name))
 		}
 		n.keys, n.items = append(n.keys, key{name, k.Line, k.HeadComment}), append(n.items, value)
 		if value.comment == "" {
@@ -217,7 +217,7 @@ func keyName(k *yaml.Node) (name, problem string) {
 	}
 	kind, value, problem := scalar(k)
 	if kind == float && problem == "" {
-		problem = "a float is no key: put it in quotes"
+		problem = "a float is not a key: put it in quotes"
 	}
 	return value, problem
 }

@@ -82,7 +82,7 @@ func (m *migration) checkKeys(n *node, what string, known keys) bool {
 	return len(m.problems) == before
 }
 
-// suggestion returns the end of a sentence: the known name that was probably meant.
+// suggestion returns the end of a sentence: the known name that is the most similar.
 func suggestion(name string, known []string) string {
 	if text := words.DidYouMean(name, known); text != "" {
 		return "." + text

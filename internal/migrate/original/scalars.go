@@ -35,7 +35,7 @@ var (
 		`(?:\.[0-9]*)?(?:[ \t]*(?:Z|[-+][0-9]{1,2}(?::[0-9]{2})?))?$`)
 )
 
-// scalar returns the kind of a scalar and its value; of a number, in HCL. problem says why it has none.
+// scalar returns the kind of a scalar and its value; of a number, in HCL. problem is the reason why it has none.
 func scalar(n *yaml.Node) (k kind, value, problem string) {
 	if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
 		if n.Style&yaml.TaggedStyle != 0 && n.Tag != "!!str" {
