@@ -123,7 +123,7 @@ test-machines: build
 	.ci/setup test-machines
 	go vet -tags machines ./internal/testkit/machines ./machine/...
 	go test -vet=off -tags machines -count=1 -timeout 30m ./internal/testkit/machines ./machine/...
-	go test -vet=off -tags machines -count=1 -timeout 1h -run '^TestMutants_AreSeen$$' ./machine/internal/apt ./machine/internal/systemd ./machine/internal/accounts
+	go test -vet=off -tags machines -count=1 -timeout 1h -run '^TestMutants_AreSeen$$' ./machine/internal/apt ./machine/internal/systemd ./machine/internal/accounts ./machine/internal/postgres
 
 # Pods on a real cluster: a Kubernetes of one node in namespaces of its own, with all that a node has, compiled
 # from Go modules into bin/kube. The first time that takes about 20 minutes of processor time, and 4 GB of Go's cache.

@@ -92,6 +92,8 @@ home=$(getent passwd %[1]s | cut -d: -f6); find ${home:-/nowhere} -printf '%%p %
 ls -d /home/%[1]s /srv/home/%[1]s
 getent passwd %[1]s | cut -d: -f1-3`, name)}
 	if d.absent() {
+		// By design: userdel fails, and Ansible with it, if the home belongs to somebody else.
+		j.before = fmt.Sprintf(`home=$(getent passwd %[1]s | cut -d: -f6); [ ! -d "$home" ] || chown %[1]s "$home"`, name)
 		j.tasks = []map[string]any{task("ansible.builtin.user", map[string]any{"name": name, "state": "absent", "remove": true})}
 		return j
 	}
