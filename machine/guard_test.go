@@ -147,6 +147,58 @@ resource "firewall" {
 	s.clean()
 }
 
+// Another port of sshd locks out a client that knows the old one, and is undone.
+func TestGuard_AnotherPortOfSSH(t *testing.T) {
+	s := guardedSite(t)
+	const listen = "/etc/ssh/sshd_config.d/listen.conf"
+	had, err := s.machine.Shell("cat " + listen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.declares(strings.NewReplacer("10-root.conf", "listen.conf", `"PermitRootLogin no\n"`, fmt.Sprintf("%q", strings.Replace(had+"\n", ":"+s.machine.Port,
+		":3999", 1))).Replace(wrongSSH))
+	s.run("init")
+	s.fails([]string{"apply", "-auto-approve", "-approve=whole-machine"}, "reverted", "could not be reached again within 10s")
+	s.reached()
+	s.holds("cat "+listen, had)
+	s.clean()
+}
+
+const wrongNetwork = `
+resource "network" {
+  host   = host.m
+  type   = "${type.machine}#file"
+  config = { path = "/etc/network/route", content = "KIND\n" }
+}
+resource "networking" {
+  host      = host.m
+  type      = "${type.machine}#service"
+  subscribe = [resource.network]
+  config    = { name = "networking", running = true, on_refresh = "restart" }
+}
+`
+
+// A change of the network that takes the address of the machine away is undone, and one that does not stays.
+func TestGuard_Network(t *testing.T) {
+	s := guardedSite(t)
+	// The network is shared with this machine: the route concerns the address of the booted one alone.
+	remove := "ip route del unreachable ADDRESS table local 2>/dev/null"
+	script := strings.ReplaceAll(`mkdir -p /etc/network && echo none >/etc/network/route
+printf '[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/sh /etc/network/up\n' >/etc/systemd/system/networking.service
+printf '`+remove+`\n[ "$(cat /etc/network/route)" = none ] || ip route add unreachable ADDRESS table local\n' >/etc/network/up
+systemctl daemon-reload && systemctl start networking`, "ADDRESS", s.machine.Address)
+	if _, err := s.machine.Shell(script); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = s.machine.Shell(strings.ReplaceAll(remove, "ADDRESS", s.machine.Address)) })
+	s.declares(strings.Replace(wrongNetwork, "KIND", "unreachable", 1))
+	s.run("init")
+	s.fails([]string{"apply", "-auto-approve", "-approve=whole-machine"}, "reverted")
+	s.reached()
+	s.holds("cat /etc/network/route", "none")
+	s.clean()
+}
+
 // A client that is killed leaves an undo to the machine; a power failure, too.
 func TestGuard_KilledAndRebooted(t *testing.T) {
 	s := guardedSite(t)
