@@ -1,0 +1,94 @@
+//go:build machines
+
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"deployster/protocol"
+)
+
+// refused queries the state, carries out its actions, and returns what went wrong; "" = nothing.
+func (p *program) refused(kind string, config any, intent protocol.Intent) string {
+	p.t.Helper()
+	out, log, code := p.call(kind, []string{"state"}, map[string]any{"config": config, "intent": intent})
+	var a protocol.StateAnswer
+	if code != 0 {
+		return log
+	}
+	if err := json.Unmarshal([]byte(out), &a); err != nil {
+		p.t.Fatalf("%s: %v", out, err)
+	}
+	if a.Error != nil {
+		return a.Error.Error()
+	}
+	have := a.StaleState
+	if have == nil {
+		have = json.RawMessage("{}")
+	}
+	for _, action := range a.Actions {
+		in := map[string]any{"config": config, "intent": intent, "action": action.Name, "staleState": have}
+		if _, log, code := p.call(kind, action.Args, in); code != 0 {
+			return log
+		}
+	}
+	return ""
+}
+
+// A machine on which something is broken: each is said by its name, and nothing is lost.
+func TestProgram_OnAHostileMachine(t *testing.T) {
+	p, m := started(t)
+	type configs = map[string]any
+	for _, one := range []struct {
+		name, kind   string
+		config       configs
+		intent       protocol.Intent
+		before       string // what breaks the machine
+		says         string
+		kept, as     string // what still is as it was
+		after, again string // mends the machine; again = "" if it works then
+	}{
+		{name: "full disk", kind: "file", config: configs{"path": "/srv/full/f", "content": strings.Repeat("x", 1<<20)}, intent: protocol.Present,
+			before: "mkdir -p /srv/full && mount -t tmpfs -o size=64k tmpfs /srv/full && echo old >/srv/full/f",
+			says:   "no space left on device", kept: "cat /srv/full/f; ls -A /srv/full", as: "old\nf", after: "mount -o remount,size=4m /srv/full"},
+		{name: "read-only /usr", kind: "file", config: configs{"path": "/usr/share/own/f", "content": "new"}, intent: protocol.Present,
+			before: "mkdir -p /usr/share/own && echo old >/usr/share/own/f && mount --bind /usr/share/own /usr/share/own && mount -o remount,bind,ro /usr/share/own",
+			says:   "read-only file system", kept: "cat /usr/share/own/f; ls -A /usr/share/own", as: "old\nf", after: "umount /usr/share/own"},
+		{name: "no systemd", kind: "unit", config: configs{"name": "later", "content": "[Service]\nExecStart=/bin/sleep 100\n"}, intent: protocol.Present,
+			before: "mv /run/systemd/system /run/systemd/away", says: "systemd", kept: "ls /etc/systemd/system/later.service 2>/dev/null | wc -l", as: "0",
+			after: "mv /run/systemd/away /run/systemd/system"},
+		{name: "a unit that never starts", kind: "service", config: configs{"name": "never", "running": true}, intent: protocol.Present,
+			before: `printf '[Service]\nType=notify\nTimeoutStartSec=2\nExecStart=/bin/sh -c "echo no database; sleep 100"\n' >/etc/systemd/system/never.service
+systemctl daemon-reload`, says: "no database", kept: "systemctl is-active never || true", as: "failed",
+			after: `printf '[Service]\nExecStart=/bin/sleep 100\n' >/etc/systemd/system/never.service; systemctl daemon-reload`},
+		{name: "a user with running processes", kind: "user", config: configs{"name": "busy"}, intent: protocol.Absent,
+			before: "useradd -m busy && systemd-run -q --uid=busy --unit=busy sleep 1000", says: "the user busy still runs ",
+			kept: "getent passwd busy | cut -d: -f1; systemctl is-active busy; ls -d /home/busy", as: "busy\nactive\n/home/busy",
+			after: "systemctl stop busy"},
+		{name: "a directory in the place of a certificate", kind: "certificate", config: configs{"path": "/srv/clock.pem", "common_name": "a.example"},
+			intent: protocol.Present, before: "mkdir /srv/clock.pem", says: "is a directory", kept: "ls -d /srv/clock.pem", as: "/srv/clock.pem",
+			after: "rmdir /srv/clock.pem"},
+	} {
+		shell := func(script string) string {
+			t.Helper()
+			out, err := m.Shell(script)
+			if err != nil {
+				t.Fatalf("%s: %v", one.name, err)
+			}
+			return out
+		}
+		shell(one.before)
+		if said := p.refused(one.kind, one.config, one.intent); !strings.Contains(said, one.says) {
+			t.Errorf("%s: %q does not say %q", one.name, said, one.says)
+		}
+		if out := shell(one.kept); out != one.as {
+			t.Errorf("%s: the machine has %q, and should have %q", one.name, out, one.as)
+		}
+		shell(one.after)
+		if said := p.refused(one.kind, one.config, one.intent); said != one.again {
+			t.Errorf("%s: after it was mended: %q", one.name, said)
+		}
+	}
+}
