@@ -119,11 +119,12 @@ kills-bridge:
 
 # What needs whole machines: each is a Debian on this one, with systemd, apt and sshd, booted in a
 # second. The first run makes the Debian that they share, in the cache directory of the user.
+# EDITS is how many random edits by hand each kind gets.
 test-machines: build
 	.ci/setup test-machines
 	go vet -tags machines ./internal/testkit/machines ./machine/...
-	go test -vet=off -tags machines -count=1 -timeout 30m ./internal/testkit/machines ./machine/...
-	go test -vet=off -tags machines -count=1 -timeout 1h -run '^TestMutants_AreSeen$$' ./machine/internal/apt ./machine/internal/systemd ./machine/internal/accounts ./machine/internal/postgres
+	DEPLOYSTER_MACHINE_EDITS=$${EDITS:-10} go test -vet=off -tags machines -count=1 -timeout 30m ./internal/testkit/machines ./machine/...
+	go test -vet=off -tags machines -count=1 -timeout 1h -run '^TestMutants_AreSeen$$' ./machine/internal/apt ./machine/internal/systemd ./machine/internal/accounts ./machine/internal/postgres ./machine/internal/git ./machine/internal/containers
 
 # Pods on a real cluster: a Kubernetes of one node in namespaces of its own, with all that a node has, compiled
 # from Go modules into bin/kube. The first time that takes about 20 minutes of processor time, and 4 GB of Go's cache.
@@ -218,7 +219,7 @@ functions-table:
 # Takes out each check of apply (apply/testdata/mutants.txt), what keeps a put from being done
 # twice, what hides secrets, each rule of batches, and what some standard types check, and wants its test to fail.
 checks:
-	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./apply ./plan ./internal/runtime/guard ./internal/runtime/remote/ssh ./internal/app/artifacts ./internal/app/redact ./apply/turns ./internal/runtime/runner/worker ./machine/internal/text ./machine/internal/etc ./machine/internal/settings ./machine/internal/content ./machine/internal/brought
+	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./apply ./plan ./internal/runtime/guard ./internal/runtime/remote/ssh ./internal/app/artifacts ./internal/app/redact ./apply/turns ./internal/runtime/runner/worker ./machine/internal/text ./machine/internal/etc ./machine/internal/settings ./machine/internal/content ./machine/internal/brought ./machine/internal/certificates
 
 # What terraform makes of the edits in docs/refactoring.md, and the table there; and what
 # it replaces because of replace_triggered_by.

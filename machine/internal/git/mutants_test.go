@@ -1,0 +1,12 @@
+//go:build machines
+
+package git_test
+
+import (
+	"testing"
+
+	"deployster/internal/testkit/machines"
+)
+
+// TestMutants_AreSeen takes out each check, and wants its test to fail.
+func TestMutants_AreSeen(t *testing.T) { machines.SeeMutants(t, "machine/internal/git") }
