@@ -137,7 +137,8 @@ func (k Certificate) authority(c Config) (list []*x509.Certificate, key crypto.S
 		return nil, nil, err
 	}
 	if len(list) == 0 {
-		return nil, nil, fmt.Errorf("there is no certificate of the authority in %s: correct /issuer, or depend on the resource that makes it", c.Issuer)
+		return nil, nil, fmt.Errorf("there is no certificate of the authority in %s: correct /issuer, or depend on the "+
+			"resource that makes it", c.Issuer)
 	}
 	one := list[0]
 	if !one.IsCA {

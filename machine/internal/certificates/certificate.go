@@ -37,8 +37,9 @@ type Config struct {
 }
 
 var docs = map[string]string{
-	"path":        "The file of the certificate, and of those between it and its authority.",
-	"key_path":    "The file of its private key, which its owner alone can read. Left out, path with .key at its end in place of .pem or .crt.",
+	"path": "The file of the certificate, and of those between it and its authority.",
+	"key_path": "The file of its private key, which its owner alone can read. Left out, path with .key at its end in place of .pem or " +
+		".crt.",
 	"common_name": "The name of the subject.",
 	"dns_names":   "The names and addresses that it is for. Left out, common_name; for an authority none.",
 	"days":        "How long a new certificate is valid. A server of ACME decides that itself.",
@@ -147,7 +148,8 @@ func (k Certificate) check(c *call) error {
 			return protocol.Errorf(protocol.ConfigError, fmt.Sprintf("/dns_names/%d", i), "%q is neither the name of a host nor an address", name)
 		}
 	}
-	if len(c.Config.DNSNames) == 0 && !c.Config.CA && !isName(c.Config.CommonName) && !c.IsUnknown("/common_name") && !c.IsUnknown("/dns_names") {
+	if len(c.Config.DNSNames) == 0 && !c.Config.CA && !isName(c.Config.CommonName) && !c.IsUnknown("/common_name") &&
+		!c.IsUnknown("/dns_names") {
 		return protocol.Errorf(protocol.ConfigError, "/dns_names", "%q is neither the name of a host nor an address: list in dns_names what the "+
 			"certificate is for", c.Config.CommonName)
 	}

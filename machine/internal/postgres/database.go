@@ -69,8 +69,8 @@ type Database struct{ machine *access.Machine }
 
 // NewDatabase returns the kind postgres_database.
 func NewDatabase(m *access.Machine) protocol.Kind {
-	return protocol.NewKind(Database{m}, protocol.About{Label: "PostgreSQL database", Kind: "linux/postgres_database", Worker: true, Unknowns: true,
-		Docs: databaseDocs, AutoEdges: []protocol.AutoEdge{{Kind: "linux/postgres_role", By: "/owner"}}})
+	return protocol.NewKind(Database{m}, protocol.About{Label: "PostgreSQL database", Kind: "linux/postgres_database", Worker: true,
+		Unknowns: true, Docs: databaseDocs, AutoEdges: []protocol.AutoEdge{{Kind: "linux/postgres_role", By: "/owner"}}})
 }
 
 func (k Database) server(c DatabaseConfig) server { return server{k.machine, c.Socket, c.Port} }
@@ -94,7 +94,8 @@ func (k Database) check(c *databaseCall) error {
 
 const databaseQuery = `SELECT json_build_object('name', d.datname, 'owner', r.rolname, 'encoding', pg_encoding_to_char(d.encoding),
  'collate', d.datcollate, 'ctype', d.datctype, 'connection_limit', d.datconnlimit, 'privileges',
- (SELECT coalesce(json_object_agg(w, list), '{}') FROM (SELECT coalesce(g.rolname, 'public') AS w, json_agg(a.privilege_type ORDER BY a.privilege_type) AS list
+ (SELECT coalesce(json_object_agg(w, list), '{}') FROM (SELECT coalesce(g.rolname, 'public') AS w,
+  json_agg(a.privilege_type ORDER BY a.privilege_type) AS list
   FROM aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) a LEFT JOIN pg_roles g ON g.oid = a.grantee GROUP BY 1) x),
  'facts', json_build_object('size', pg_size_pretty(pg_database_size(d.oid)), 'template', d.datistemplate, 'users',
  (SELECT coalesce(json_agg(DISTINCT coalesce(s.usename, '') || ' (' || coalesce(nullif(s.application_name, ''), 'unnamed') || ')'), '[]')
@@ -178,8 +179,8 @@ func (k Database) Plan(ctx context.Context, c *databaseCall, have *DatabaseState
 	}
 	for _, path := range []string{"/encoding", "/collate", "/ctype"} {
 		if pair, differs := fixed(c.Config, have)[path]; differs && !c.IsUnknown(path) && !(path == "/ctype" && c.IsUnknown("/collate")) {
-			return nil, protocol.Errorf(protocol.ConfigError, path, "the database %s has %s, which cannot become %s: dump it, and restore it in another "+
-				"database", c.Config.Name, pair[1], pair[0])
+			return nil, protocol.Errorf(protocol.ConfigError, path, "the database %s has %s, which cannot become %s: dump it, and restore it in "+
+				"another database", c.Config.Name, pair[1], pair[0])
 		}
 	}
 	if c.Config.Owner != "" && c.Config.Owner != have.Owner && !c.IsUnknown("/owner") {
@@ -320,8 +321,8 @@ func (k Database) Discover(ctx context.Context, c *databaseCall, tell func(Datab
 		return err
 	}
 	for _, s := range list {
-		found := DatabaseConfig{Name: s.Name, Port: c.Config.Port, Socket: c.Config.Socket, Owner: s.Owner, Encoding: s.Encoding, Collate: s.Collate,
-			CType: s.CType, ConnectionLimit: &s.ConnectionLimit}
+		found := DatabaseConfig{Name: s.Name, Port: c.Config.Port, Socket: c.Config.Socket, Owner: s.Owner, Encoding: s.Encoding,
+			Collate: s.Collate, CType: s.CType, ConnectionLimit: &s.ConnectionLimit}
 		if err := tell(found, s.Name); err != nil {
 			return err
 		}

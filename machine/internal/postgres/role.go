@@ -42,8 +42,8 @@ var roleDocs = map[string]string{
 	"connection_limit": "How many connections it may have at most; -1 = as many as the server accepts.",
 	"member_of":        "Roles that it is a member of.",
 	"membership":       "minimum: other roles that it is a member of stay. inclusive: it leaves them.",
-	"password": "Its password. The server is given only its SCRAM verifier, and it is compared with the one that the server has. Left out, the " +
-		"password is not managed.",
+	"password": "Its password. The server is given only its SCRAM verifier, and it is compared with the one that the server has. Left out, " +
+		"the password is not managed.",
 }
 
 // RoleState is what exists.
@@ -101,9 +101,11 @@ func (k Role) check(c *roleCall) error {
 	return nil
 }
 
-const roleQuery = `SELECT json_build_object('name', r.rolname, 'login', r.rolcanlogin, 'superuser', r.rolsuper, 'create_databases', r.rolcreatedb,
+const roleQuery = `SELECT json_build_object('name', r.rolname, 'login', r.rolcanlogin, 'superuser', r.rolsuper,
+ 'create_databases', r.rolcreatedb,
  'create_roles', r.rolcreaterole, 'replication', r.rolreplication, 'inherit', r.rolinherit, 'connection_limit', r.rolconnlimit, 'member_of',
- (SELECT coalesce(json_agg(DISTINCT g.rolname::text), '[]') FROM pg_auth_members m JOIN pg_roles g ON g.oid = m.roleid WHERE m.member = r.oid),
+ (SELECT coalesce(json_agg(DISTINCT g.rolname::text), '[]') FROM pg_auth_members m JOIN pg_roles g ON g.oid = m.roleid
+  WHERE m.member = r.oid),
  'stored', r.rolpassword, 'owns', (SELECT coalesce(json_agg(d.datname ORDER BY d.datname), '[]') FROM pg_database d WHERE d.datdba = r.oid))
  FROM pg_authid r WHERE `
 
