@@ -24,6 +24,7 @@ func TestFailure_KeepsTheType(t *testing.T) {
 		{&runner.UnknownError{Container: "c", Err: host, Over: true}, &runner.UnknownError{}},
 		{&runner.WorkerError{Reason: "it ended"}, &runner.WorkerError{}},
 		{host, &PlaceError{}},
+		{&runner.StartError{Fault: runner.NotPulled, Text: "401"}, &runner.StartError{}},
 		{runner.ErrNoImage, errors.New("")},
 		{runner.ErrReplaced, errors.New("")},
 	} {
@@ -47,6 +48,9 @@ func TestFailure_KeepsTheType(t *testing.T) {
 			}
 			if unknown, is := got.(*runner.UnknownError); is && unknown.Over != c.sent.(*runner.UnknownError).Over {
 				t.Errorf("over is lost: %+v", unknown)
+			}
+			if start, is := got.(*runner.StartError); is && *start != *c.sent.(*runner.StartError) {
+				t.Errorf("it came as %+v", start)
 			}
 		}
 	}

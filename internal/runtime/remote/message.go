@@ -150,6 +150,7 @@ type failure struct {
 	Container string        `json:"container,omitempty"`
 	Cause     string        `json:"cause,omitempty"`
 	Ended     bool          `json:"over,omitempty"`
+	Fault     string        `json:"fault,omitempty"`
 }
 
 // The error types that decode restores at the other end.
@@ -163,6 +164,7 @@ const (
 	typeCancelled = "cancelled"
 	typeHost      = "host" // the place did not answer, as a machine behind the host
 	typeReplaced  = "replaced"
+	typeStart     = "start"
 )
 
 // ErrCancelled is the cause, at the host's end, of the end of a call that the client has cancelled.
@@ -181,6 +183,7 @@ func encodeError(err error) *failure {
 		unknown *runner.UnknownError
 		worker  *runner.WorkerError
 		host    *runner.HostError
+		start   *runner.StartError
 	)
 	switch {
 	case errors.As(err, &timeout):
@@ -199,6 +202,8 @@ func encodeError(err error) *failure {
 		f.Type = typeCancelled
 	case errors.Is(err, runner.ErrReplaced):
 		f.Type = typeReplaced
+	case errors.As(err, &start):
+		f.Type, f.Fault, f.Cause = typeStart, string(start.Fault), start.Text
 	case errors.As(err, &host):
 		f.Type = typeHost
 	}
@@ -233,6 +238,8 @@ func (f *failure) decode(cancelled error) error {
 		as = &PlaceError{f.Text}
 	case typeReplaced:
 		as = runner.ErrReplaced
+	case typeStart:
+		as = &runner.StartError{Fault: runner.StartFault(f.Fault), Text: f.Cause}
 	}
 	switch {
 	case as == nil:

@@ -19,8 +19,8 @@ func (p ClusterPath) Writable() bool { return p.Kind == "pvc" }
 const (
 	digits    = "0123456789"
 	small     = "abcdefghijklmnopqrstuvwxyz" + digits
-	ofObjects = small + "-."
-	ofKeys    = ofObjects + "_ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	ofObjects = small + "-"
+	ofKeys    = ofObjects + "._ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 )
 
 // has reports whether a text is not empty and has no other characters than these.
@@ -28,7 +28,12 @@ func has(text, characters string) bool { return text != "" && strings.Trim(text,
 
 // isObject reports whether a name may be that of an object.
 func isObject(name string) bool {
-	return has(name, ofObjects) && len(name) <= 253 && has(name[:1], small) && has(name[len(name)-1:], small)
+	for part := range strings.SplitSeq(name, ".") {
+		if !has(part, ofObjects) || !has(part[:1], small) || !has(part[len(part)-1:], small) {
+			return false
+		}
+	}
+	return len(name) <= 253
 }
 
 // ParseClusterPath parses the path of a plug: /secret/NAME, /configmap/NAME or /pvc/NAME, each with a part
@@ -48,7 +53,7 @@ func ParseClusterPath(path string) (ClusterPath, error) {
 		return p, fmt.Errorf("%s is not a key of a %s: write /%s/%s/KEY", path, kind, kind, name)
 	}
 	for _, part := range parts {
-		if parted && (!has(part, ofKeys) && p.Kind != "pvc" || part == "" || part == "." || part == "..") {
+		if parted && (p.Kind != "pvc" && (!has(part, ofKeys) || strings.HasPrefix(part, "..")) || part == "" || part == "." || part == "..") {
 			return p, fmt.Errorf("%q is not a part of %s %s", part, kind, name)
 		}
 	}

@@ -21,7 +21,7 @@ func (p *Place) Adopt(ctx context.Context, id string, w runner.Watch) (runner.Ou
 	name := p.actionPod(id)
 	seen, err := p.pods.Read(ctx, name)
 	if err != nil {
-		return runner.Outcome{}, &unavailable{"API server: " + err.Error()}
+		return runner.Outcome{}, unreachable(err)
 	}
 	if seen.Pod != nil {
 		return p.adoptIn(ctx, id, name, w)
@@ -34,7 +34,7 @@ func (p *Place) Adopt(ctx context.Context, id string, w runner.Watch) (runner.Ou
 
 // vanished returns the error for a Pod object that vanished before the end of its container was seen.
 func vanished(name string) error {
-	return &unavailable{fmt.Sprintf("the Pod %s was removed without a report of its end, so the action may still run", name)}
+	return &unavailable{text: fmt.Sprintf("the Pod %s was removed without a report of its end, so the action may still run", name)}
 }
 
 // opened reports whether a Pod was about to be created, and nobody has recorded its end.
@@ -71,12 +71,12 @@ func (p *Place) adoptIn(ctx context.Context, id, name string, w runner.Watch) (o
 		}
 		seen, failed := p.pods.Read(ctx, name)
 		if failed != nil {
-			return out, &unavailable{"API server: " + failed.Error()}
+			return out, unreachable(failed)
 		}
 		if _, known := podstatus.EndOf(seen.Pod).Fate(id); known || seen.Gone {
 			continue // the next look finds it
 		}
-		return out, &unavailable{whyLost(name, "the action", seen, err) + ", so the action may still run"}
+		return out, &unavailable{text: whyLost(name, "the action", seen, err) + ", so the action may still run"}
 	}
 }
 
@@ -116,7 +116,7 @@ func (p *Place) groups(ctx context.Context, do func(*core.Pod) (done bool, err e
 	}
 	list, err := p.o.API.ListPods(ctx, podspec.LabelLineage+"="+p.lineage)
 	if err != nil {
-		return &unavailable{"API server: " + err.Error()}
+		return unreachable(err)
 	}
 	there := map[string]bool{}
 	for i := range list.Items {
@@ -129,7 +129,7 @@ func (p *Place) groups(ctx context.Context, do func(*core.Pod) (done bool, err e
 		if done, err := do(pod); done {
 			return nil
 		} else if err != nil {
-			return &unavailable{fmt.Sprintf("the Pod %s, which may run it, cannot be reached: %s", pod.Name, cause(err))}
+			return &unavailable{text: fmt.Sprintf("the Pod %s, which may run it, cannot be reached: %s", pod.Name, cause(err))}
 		}
 	}
 	if p.fence == nil {
@@ -148,7 +148,7 @@ func (p *Place) Running(ctx context.Context, id string) (runs bool, err error) {
 	name := p.actionPod(id)
 	seen, err := p.pods.Read(ctx, name)
 	if err != nil {
-		return false, &unavailable{"API server: " + err.Error()}
+		return false, unreachable(err)
 	}
 	if seen.Pod == nil {
 		if p.opened(name) {
@@ -172,7 +172,7 @@ func (p *Place) Running(ctx context.Context, id string) (runs bool, err error) {
 		return false, vanished(name)
 	}
 	if runs, err = p.agents.AdopterFor(hostOf(name)).Running(ctx, id); err != nil {
-		return false, &unavailable{cause(err)}
+		return false, &unavailable{text: cause(err)}
 	}
 	return runs, nil
 }
@@ -185,7 +185,7 @@ func (p *Place) Discard(ctx context.Context, id string) error {
 	name := p.actionPod(id)
 	seen, err := p.pods.Read(ctx, name)
 	if err != nil {
-		return &unavailable{"API server: " + err.Error()}
+		return unreachable(err)
 	}
 	if seen.Pod == nil || seen.Gone {
 		err := p.settle(ctx, name)
@@ -197,7 +197,7 @@ func (p *Place) Discard(ctx context.Context, id string) error {
 	}
 	now := int64(0)
 	if err := p.o.API.DeletePod(ctx, name, string(seen.Pod.UID), &now); err != nil {
-		return &unavailable{"API server: " + err.Error()}
+		return unreachable(err)
 	}
 	within, cancel := context.WithTimeout(ctx, discardLimit)
 	defer cancel()
@@ -209,7 +209,7 @@ func (p *Place) Discard(ctx context.Context, id string) error {
 		}
 		select {
 		case <-within.Done():
-			return &unavailable{fmt.Sprintf("the Pod %s does not end", name)}
+			return &unavailable{text: fmt.Sprintf("the Pod %s does not end", name)}
 		case <-time.After(pause):
 		}
 	}

@@ -48,11 +48,11 @@ func (p *Place) rights() []right {
 func (p *Place) Inspect(ctx context.Context, i remote.Inspection) (found remote.Found, err error) {
 	version, err := p.o.API.Server(ctx)
 	if err != nil {
-		return found, &unavailable{"API server: " + err.Error()}
+		return found, unreachable(err)
 	}
 	ns, err := p.o.API.GetNamespace(ctx)
 	if err != nil {
-		return found, &unavailable{"API server: " + err.Error()}
+		return found, unreachable(err)
 	}
 	found.Facts = append(found.Facts, "kubernetes "+version)
 	notes, quotas, err := p.checkRights(ctx)
@@ -88,7 +88,7 @@ func (p *Place) checkRights(ctx context.Context) (notes []string, quotas bool, e
 		lacks, err := p.lacks(ctx, r)
 		switch {
 		case err != nil:
-			return nil, false, &unavailable{"API server: " + err.Error()}
+			return nil, false, unreachable(err)
 		case len(lacks) > 0 && r.without != "":
 			notes = append(notes, r.without)
 		case len(lacks) > 0:
@@ -160,7 +160,7 @@ func (p *Place) startAgent(ctx context.Context) error {
 func (p *Place) left(ctx context.Context) (facts []string, err error) {
 	quotas, err := p.o.API.Quotas(ctx)
 	if err != nil {
-		return nil, &unavailable{"API server: " + err.Error()}
+		return nil, unreachable(err)
 	}
 	for _, q := range quotas {
 		hard, is := q.Spec.Hard[core.ResourcePods]
@@ -182,7 +182,7 @@ func (p *Place) prune(ctx context.Context, i remote.Inspection) (ended, pruned i
 	}
 	list, err := p.o.API.ListPods(ctx, selector)
 	if err != nil {
-		return 0, 0, &unavailable{"API server: " + err.Error()}
+		return 0, 0, unreachable(err)
 	}
 	open := map[string][]string{} // by lineage
 	for _, pod := range list.Items {
@@ -203,7 +203,7 @@ func (p *Place) prune(ctx context.Context, i remote.Inspection) (ended, pruned i
 		}
 		now := int64(0)
 		if err := p.o.API.DeletePod(ctx, pod.Name, string(pod.UID), &now); err != nil {
-			return ended, pruned, &unavailable{"API server: " + err.Error()}
+			return ended, pruned, unreachable(err)
 		}
 		pruned++
 	}

@@ -36,13 +36,14 @@ type Timing struct {
 	Agent    remote.Timing // of the connections to agents
 	Patience time.Duration // how long an agent is dialled again
 	Report   time.Duration // how often a reason to wait is reported at most
+	Usual    time.Duration // how long a Pod may start until it is reported what each Pod waits for
 	Quota    time.Duration // the pause before a Pod is requested again that a quota has no room for
 }
 
 // DefaultTiming is the Timing for real clusters.
 func DefaultTiming() Timing {
 	return Timing{Pods: pods.DefaultTiming(), Agent: remote.DefaultTiming(), Patience: router.DefaultPatience, Report: time.Second,
-		Quota: 5 * time.Second}
+		Usual: 10 * time.Second, Quota: 5 * time.Second}
 }
 
 // Place is a namespace for one client. It implements remote.Place. The caller must close it.
@@ -172,17 +173,3 @@ func isOwn(name string) bool {
 func (p *Place) actionPod(id string) string { return remote.ActionPod(p.hello.Lineage, id) }
 
 func randomPod(prefix string) string { return prefix + hash(rand.Text()) }
-
-// unavailable is an error of a call that could not reach its Pod. It is sent as a *runner.HostError.
-type unavailable struct{ text string }
-
-func (e *unavailable) Error() string { return e.text }
-
-// As makes it a *runner.HostError.
-func (e *unavailable) As(target any) bool {
-	host, is := target.(**runner.HostError)
-	if is {
-		*host = &runner.HostError{Err: errors.New(e.text)}
-	}
-	return is
-}

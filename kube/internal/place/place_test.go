@@ -38,11 +38,12 @@ type cluster struct {
 	block runner.Cluster
 	agent func(*memagent.Agent) // changes each new agent
 	paths map[string]string     // sources of mounts
+	usual time.Duration         // Timing.Usual
 }
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	c := &cluster{fake: runnertest.NewFake(), paths: map[string]string{},
+	c := &cluster{fake: runnertest.NewFake(), paths: map[string]string{}, usual: timing().Usual,
 		block: runner.Cluster{Namespace: fakeapi.Namespace, Agent: "registry.example/deployster-pod@sha256:" + strings.Repeat("a", 64)}}
 	c.fake.Add(runnertest.ProbeReference, runnertest.Probe)
 	c.Server = fakeapi.New(func(r *fakeapi.Running) { r.Start(c.newAgent()) })
@@ -62,7 +63,7 @@ func (c *cluster) newAgent() *memagent.Agent {
 // timing is that of tests.
 func timing() Timing {
 	return Timing{Pods: pods.Timing{Watch: 5 * time.Second, Read: time.Second, Pause: 10 * time.Millisecond}, Agent: memagent.Timing,
-		Patience: 3 * time.Second, Report: 5 * time.Millisecond, Quota: 20 * time.Millisecond}
+		Patience: 3 * time.Second, Report: 5 * time.Millisecond, Usual: 50 * time.Millisecond, Quota: 20 * time.Millisecond}
 }
 
 // place returns a Place of the cluster.
@@ -73,7 +74,9 @@ func (c *cluster) place(t *testing.T) *Place {
 		t.Fatal(err)
 	}
 	client.Patience = 3 * time.Second
-	p := New(Options{Cluster: c.block, API: client, Build: "test", Timing: timing()})
+	times := timing()
+	times.Usual = c.usual
+	p := New(Options{Cluster: c.block, API: client, Build: "test", Timing: times})
 	t.Cleanup(func() { _ = p.Close() })
 	return p
 }

@@ -89,7 +89,8 @@ func TestWaiting_HasItsReason(t *testing.T) {
 			plain := func(text string) string { return strings.ReplaceAll(text, s.Digest, "DIGEST") }
 			var unknown *runner.UnknownError
 			var host *runner.HostError
-			if err == nil || plain(err.Error()) != c.fails || errors.As(err, &unknown) || errors.As(err, &host) {
+			var start *runner.StartError
+			if !errors.As(err, &start) || plain(err.Error()) != c.fails || errors.As(err, &unknown) || errors.As(err, &host) {
 				t.Errorf("got  %v\nwant %s", err, c.fails)
 			}
 			all := waits.get()
@@ -98,6 +99,36 @@ func TestWaiting_HasItsReason(t *testing.T) {
 			}
 			eventually(t, "its Pod is deleted", func() bool { return len(k.Pods()) == 0 })
 		})
+	}
+}
+
+// What each Pod waits for is not reported while it is usual.
+func TestWaiting_IsQuietWhileItIsUsual(t *testing.T) {
+	k := newCluster(t)
+	k.usual, k.block.MaxPods = time.Hour, 1
+	k.Set(func(b *fakeapi.Behaviour) {
+		b.Kubelet = func(r *fakeapi.Running) {
+			time.Sleep(120 * time.Millisecond) // no node is chosen
+			r.Waiting(podspec.Container, "PodInitializing", "")
+			time.Sleep(250 * time.Millisecond)
+			r.Start(k.newAgent())
+		}
+	})
+	waits := &reasons{}
+	cl := k.client(t, acts(1))
+	var all sync.WaitGroup
+	for _, id := range []string{"one", "two"} {
+		all.Go(func() {
+			s := action(t, k, id, "exit", "0")
+			s.Waiting = waits.say
+			if _, err := cl.Run(t.Context(), s); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if got := waits.get(); len(got) > 0 {
+		t.Errorf("reported %q", got)
 	}
 }
 
@@ -133,7 +164,8 @@ func TestCreate_ReportsRefusals(t *testing.T) {
 		c.Set(func(b *fakeapi.Behaviour) { b.Admit = func(*core.Pod) error { return refusal } })
 		begin := time.Now()
 		_, err := c.client(t, acts(1)).Run(t.Context(), action(t, c, "one", "exit", "0"))
-		if err == nil || !strings.HasPrefix(err.Error(), want) {
+		var start *runner.StartError
+		if !errors.As(err, &start) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 		if time.Since(begin) > 10*time.Second || c.Requests()["create pods"] != 1 {

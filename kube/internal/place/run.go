@@ -101,7 +101,7 @@ func (r *run) settle(ctx context.Context, res runner.Result, lost error) (runner
 	}
 	var unknown *runner.UnknownError
 	if !errors.As(lost, &unknown) { // the agent was not reached: the request was not sent
-		return res, &podstatus.StartError{Text: "no Pod could be started: " + r.why(seen, lost)}, false
+		return res, &runner.StartError{Fault: runner.NotStarted, Text: r.why(seen, lost)}, false
 	}
 	if seen.Pod != nil {
 		if out, known := podstatus.EndOf(seen.Pod).Fate(r.s.ID); known {
@@ -112,7 +112,8 @@ func (r *run) settle(ctx context.Context, res runner.Result, lost error) (runner
 				}
 				return out.Result, err, false
 			case runner.NotBegun:
-				return res, &podstatus.StartError{Text: "the action was not begun: " + r.why(seen, lost)}, false
+				return res, &runner.StartError{Fault: runner.NotStarted, Text: fmt.Sprintf("the Pod %s %s before the action began",
+					r.m.Name, podstatus.EndOf(seen.Pod).Why)}, false
 			}
 			return res, &runner.UnknownError{Container: r.m.Name, Err: errors.New(r.why(seen, lost)), Over: true}, false
 		}
@@ -128,7 +129,7 @@ func (r *run) settleQuery(ctx context.Context, res runner.Result, lost error, se
 			return res, nil, false
 		}
 	}
-	err := &unavailable{r.why(seen, lost)}
+	err := &unavailable{text: r.why(seen, lost)}
 	gone := seen.Pod == nil || seen.Gone || seen.Pod.DeletionTimestamp != nil || podstatus.EndOf(seen.Pod).Over
 	return res, err, gone && ctx.Err() == nil
 }

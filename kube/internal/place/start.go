@@ -38,7 +38,7 @@ func (p *Place) order(ctx context.Context, s runner.Spec) (o podspec.Order, u po
 	case !known:
 		return o, u, "", fmt.Errorf("%s: %w", s.Digest, runner.ErrNoImage)
 	case len(s.Volumes) > 0 || s.Answer != nil:
-		return o, u, "", errors.New("a Pod has no volumes of one invocation alone")
+		return o, u, "", impossible(errors.New("a Pod has no volumes of one invocation alone"))
 	case s.Settings.Network == runner.NoNetwork && p.o.Cluster.NetworkPolicy:
 		if err := p.hasPolicy(ctx); err != nil {
 			return o, u, "", err
@@ -78,8 +78,11 @@ func (p *Place) hasPolicy(ctx context.Context) error {
 		return nil
 	}
 	there, err := p.o.API.HasPolicy(ctx, podspec.Policy)
-	if err == nil && !there {
-		err = fmt.Errorf("the namespace has no NetworkPolicy %s, which keeps Pods from the network", podspec.Policy)
+	switch {
+	case err != nil:
+		err = unreachable(err)
+	case !there:
+		err = impossible(fmt.Errorf("the namespace has no NetworkPolicy %s, which keeps Pods from the network", podspec.Policy))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,10 +112,11 @@ func (p *Place) take(ctx context.Context, s runner.Spec) (*pool.Member, pool.Use
 	if err != nil {
 		return nil, use, err
 	}
-	waits := &reporter{to: s.Waiting, each: p.o.Timing.Report}
+	waits, begun := &reporter{to: s.Waiting, each: p.o.Timing.Report}, time.Now()
 	refused := time.Time{} // since when a quota has no room, although this command has no Pod
 	for {
-		m, fresh, err := p.pool.Take(ctx, group, o.Name, use, func() { waits.say(pool.Full) })
+		freed := p.pool.Freed()
+		m, fresh, err := p.pool.Take(ctx, group, o.Name, use, func() { waits.say(p.usual(begun, pool.Full)) })
 		if err != nil {
 			return nil, use, err
 		}
@@ -143,9 +147,18 @@ func (p *Place) take(ctx context.Context, s runner.Spec) (*pool.Member, pool.Use
 		select {
 		case <-ctx.Done():
 			return nil, use, context.Cause(ctx)
+		case <-freed:
 		case <-time.After(p.o.Timing.Quota):
 		}
 	}
+}
+
+// usual returns a reason for which each Pod waits, once it has lasted unusually long.
+func (p *Place) usual(since time.Time, why string) string {
+	if time.Since(since) < p.o.Timing.Usual {
+		return ""
+	}
+	return why
 }
 
 // started waits until a Pod runs, and reports why it does not.
@@ -190,11 +203,11 @@ func (p *Place) start(ctx context.Context, m *pool.Member, o podspec.Order) erro
 	o.Try = rand.Text()
 	pod, err := o.Pod(api.AnnotationTry)
 	if err != nil {
-		return err
+		return impossible(err)
 	}
 	if p.fence != nil && o.Acts {
 		if err := p.fence.Open(ctx, o.Name); err != nil {
-			return err
+			return refused(err)
 		}
 	}
 	got, err := p.o.API.CreatePod(ctx, pod)
@@ -209,7 +222,9 @@ func (p *Place) start(ctx context.Context, m *pool.Member, o podspec.Order) erro
 		err = p.running(ctx, m, o)
 	}
 	if err == nil && p.fence != nil && o.Acts {
-		err = p.fence.Check(ctx)
+		if err = p.fence.Check(ctx); err != nil {
+			err = refused(err)
+		}
 	}
 	if err != nil {
 		p.undo(o.Name, string(got.UID))
@@ -227,15 +242,17 @@ func (p *Place) notCreated(ctx context.Context, o podspec.Order, err error) erro
 	switch {
 	case why != "":
 		return &quotaError{why}
-	case !api.Transient(err) && ctx.Err() == nil:
+	case failure != nil:
 		return failure
+	case !api.Transient(err) && ctx.Err() == nil:
+		return unreachable(err)
 	}
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
 	defer cancel()
 	if there, failed := p.o.API.GetPod(after, o.Name); failed == nil && there != nil && there.Annotations[api.AnnotationTry] == o.Try {
 		p.undo(o.Name, string(there.UID))
 	}
-	return fmt.Errorf("API server: %w", err)
+	return unreachable(err)
 }
 
 // running waits until a Pod runs.
@@ -243,17 +260,22 @@ func (p *Place) running(ctx context.Context, m *pool.Member, o podspec.Order) er
 	limit := podspec.StartTimeout(p.o.Cluster)
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	start, last := podstatus.Start{}, ""
+	start, last, begun := podstatus.Start{}, "", time.Now()
 	err := p.pods.Wait(within, o.Name, func(s pods.Seen) (bool, error) {
 		if s.Pod == nil {
 			return false, nil
 		}
 		if s.Gone {
-			return false, &podstatus.StartError{Text: "no Pod could be started: " + o.Name + " was deleted before it ran"}
+			return false, &runner.StartError{Fault: runner.NotStarted, Text: o.Name + " was deleted before it ran"}
 		}
 		runs, why, err := start.Waits(s.Pod, s.Events, time.Now())
-		last = cmp.Or(why, last)
-		m.Say(why)
+		last = cmp.Or(why.Text, last)
+		m.Say(func() string {
+			if why.Usual {
+				return p.usual(begun, why.Text)
+			}
+			return why.Text
+		})
 		return runs, err
 	})
 	if within.Err() != nil && ctx.Err() == nil {
@@ -264,7 +286,7 @@ func (p *Place) running(ctx context.Context, m *pool.Member, o podspec.Order) er
 
 // late returns the error for a Pod that did not run in time.
 func late(why string, limit time.Duration) error {
-	return &podstatus.StartError{Text: fmt.Sprintf("no Pod could be started: %s (%s)", why, limit)}
+	return &runner.StartError{Fault: runner.NotStarted, Text: fmt.Sprintf("%s (%s)", why, limit)}
 }
 
 // undoLimit is how long the deletion of a Pod may take in which nothing was begun.

@@ -5,17 +5,16 @@ import (
 	"slices"
 
 	core "k8s.io/api/core/v1"
+
+	"deployster/internal/runtime/runner"
 )
 
-// ChangedError reports that the cluster weakened a Pod, or runs another image in it.
-type ChangedError struct{ What string }
-
-func (e *ChangedError) Error() string { return "the cluster changed the Pod: " + e.What }
-
-// Compare returns a *ChangedError if the Pod that the API server returned has another image than the
+// Compare returns a *runner.StartError if the Pod that the API server returned has another image than the
 // Pod that was sent, or may do more. Injected containers and volumes are allowed: Compare returns their names.
 func Compare(sent, got *core.Pod) (injected []string, err error) {
-	changed := func(format string, a ...any) ([]string, error) { return nil, &ChangedError{fmt.Sprintf(format, a...)} }
+	changed := func(format string, a ...any) ([]string, error) {
+		return nil, &runner.StartError{Fault: runner.PodChanged, Text: fmt.Sprintf(format, a...)}
+	}
 	switch s := got.Spec; {
 	case s.HostNetwork:
 		return changed("it has the network of the node")

@@ -143,8 +143,8 @@ func TestPod_RefusesWhatAPodCannotHave(t *testing.T) {
 		`the user "5:www" has a`:   func(o *Order) { o.Settings.User = "5:www" },
 		"/etc is a path of a":      func(o *Order) { o.Mounts = []runner.Mount{{Source: "/etc", Target: "/e"}} },
 		"a secret is read-only":    func(o *Order) { o.Mounts = []runner.Mount{{Source: "/secret/x", Target: "/e", Writable: true}} },
-		`"A" is not a name`:        func(o *Order) { o.Mounts = []runner.Mount{{Source: "/secret/A", Target: "/e"}} },
-		"is not a directory":       func(o *Order) { o.Mounts = []runner.Mount{{Source: "/pvc/a/../b", Target: "/e"}} },
+		"has no name of a secret":  func(o *Order) { o.Mounts = []runner.Mount{{Source: "/secret/A", Target: "/e"}} },
+		"is not a part of pvc a":   func(o *Order) { o.Mounts = []runner.Mount{{Source: "/pvc/a/../b", Target: "/e"}} },
 		"is not a key":             func(o *Order) { o.Mounts = []runner.Mount{{Source: "/configmap/a/b/c", Target: "/e"}} },
 	} {
 		o := order()
@@ -190,7 +190,7 @@ func TestCompare_RefusesWeakerPods(t *testing.T) {
 		sent := made(t, o)
 		got := sent.DeepCopy()
 		change(got)
-		var changed *ChangedError
+		var changed *runner.StartError
 		if _, err := Compare(sent, got); !errors.As(err, &changed) || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}

@@ -9,19 +9,15 @@ import (
 	core "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"deployster/internal/runtime/runner"
 	"deployster/kube/internal/podspec"
 )
 
 // PullPatience is how long the pull of an image may fail before it is an error: a registry may be slow.
 const PullPatience = time.Minute
 
-// StartError reports that a Pod could not be started. Nothing was begun in it.
-type StartError struct{ Text string }
-
-func (e *StartError) Error() string { return e.Text }
-
-// Refused returns the error for a Pod that the API server refuses, or nil if the request may succeed later:
-// then why is the reason to wait.
+// Refused returns the error for a Pod that the API server refuses, or the reason to wait if the request may succeed
+// later. Both are empty if the request has failed otherwise.
 func Refused(err error) (why string, failure error) {
 	text := err.Error()
 	switch {
@@ -30,11 +26,11 @@ func Refused(err error) (why string, failure error) {
 		return "exceeded quota" + quota, nil
 	case apierrors.IsForbidden(err) && strings.Contains(text, "violates PodSecurity"):
 		_, rule, _ := strings.Cut(text, "violates PodSecurity")
-		return "", &StartError{"the cluster refused a Pod: it violates PodSecurity" + rule}
+		return "", &runner.StartError{Fault: runner.PodRefused, Text: "it violates PodSecurity" + rule}
 	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsMethodNotSupported(err):
-		return "", &StartError{"the cluster refused a Pod: " + text}
+		return "", &runner.StartError{Fault: runner.PodRefused, Text: text}
 	}
-	return "", err
+	return "", nil
 }
 
 // Start follows a Pod from its creation until it runs.
@@ -43,21 +39,27 @@ type Start struct {
 	pull    string    // why
 }
 
+// Reason is why a Pod does not run yet.
+type Reason struct {
+	Text  string
+	Usual bool // each Pod waits so for a while
+}
+
 // Waits returns whether a Pod runs, and otherwise why not. events are the messages of the kubelet and
-// the scheduler about it, the latest one last. The error is a *StartError: waiting mends nothing.
-func (s *Start) Waits(p *core.Pod, events []core.Event, now time.Time) (runs bool, why string, err error) {
+// the scheduler about it, the latest one last. The error is a *runner.StartError: waiting mends nothing.
+func (s *Start) Waits(p *core.Pod, events []core.Event, now time.Time) (runs bool, why Reason, err error) {
 	if state := stateOf(p.Status.ContainerStatuses, podspec.Container); state.Running != nil && p.DeletionTimestamp == nil {
-		return true, "", nil
+		return true, why, nil
 	}
 	if p.DeletionTimestamp != nil || p.Status.Phase == core.PodFailed || p.Status.Phase == core.PodSucceeded {
-		return false, "", &StartError{"no Pod could be started: " + p.Name + " " + EndOf(p).Why}
+		return false, why, &runner.StartError{Fault: runner.NotStarted, Text: p.Name + " " + EndOf(p).Why}
 	}
 	for _, c := range p.Status.Conditions {
 		if c.Type == core.PodScheduled && c.Status == core.ConditionFalse {
 			if c.Reason == core.PodReasonUnschedulable {
-				return false, c.Message, nil
+				return false, Reason{Text: c.Message}, nil
 			}
-			return false, strings.TrimSuffix(c.Reason+": "+c.Message, ": "), nil
+			return false, Reason{Text: strings.TrimSuffix(c.Reason+": "+c.Message, ": ")}, nil
 		}
 	}
 	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
@@ -65,14 +67,14 @@ func (s *Start) Waits(p *core.Pod, events []core.Event, now time.Time) (runs boo
 			continue
 		}
 		if t := c.State.Terminated; c.Name == podspec.Agent && t != nil && t.ExitCode != 0 {
-			return false, "", &StartError{strings.TrimSpace(fmt.Sprintf("no Pod could be started: its agent could not be copied "+
-				"(exit code %d) %s", t.ExitCode, t.Message))}
+			return false, why, &runner.StartError{Fault: runner.NotStarted,
+				Text: strings.TrimSpace(fmt.Sprintf("its agent could not be copied (exit code %d) %s", t.ExitCode, t.Message))}
 		}
 		if c.State.Waiting == nil {
 			continue
 		}
-		if why, err := s.waiting(p, c, now); why != "" || err != nil {
-			return false, why, err
+		if text, err := s.waiting(p, c, now); text != "" || err != nil {
+			return false, Reason{Text: text}, err
 		}
 	}
 	return false, latest(p, events), nil
@@ -90,13 +92,13 @@ func (s *Start) waiting(p *core.Pod, c core.ContainerStatus, now time.Time) (why
 			s.failing = now
 		}
 		if final(s.pull) || now.Sub(s.failing) >= PullPatience {
-			return "", &StartError{fmt.Sprintf("an image cannot be pulled: %s: %s%s", c.Image, s.pull, onNode(p))}
+			return "", &runner.StartError{Fault: runner.NotPulled, Text: fmt.Sprintf("%s: %s%s", c.Image, s.pull, onNode(p))}
 		}
 		return "pulling " + c.Image + " failed: " + s.pull, nil
 	case "ErrImageNeverPull", "InvalidImageName":
-		return "", &StartError{fmt.Sprintf("an image cannot be pulled: %s: %s %s%s", c.Image, w.Reason, w.Message, onNode(p))}
+		return "", &runner.StartError{Fault: runner.NotPulled, Text: fmt.Sprintf("%s: %s %s%s", c.Image, w.Reason, w.Message, onNode(p))}
 	case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
-		return "", &StartError{fmt.Sprintf("no Pod could be started: %s: %s%s", w.Reason, w.Message, onNode(p))}
+		return "", &runner.StartError{Fault: runner.NotStarted, Text: fmt.Sprintf("%s: %s%s", w.Reason, w.Message, onNode(p))}
 	}
 	return "", nil
 }
@@ -117,26 +119,26 @@ func onNode(p *core.Pod) string {
 }
 
 // latest returns what the latest event about a Pod reports, or how far its containers are.
-func latest(p *core.Pod, events []core.Event) string {
+func latest(p *core.Pod, events []core.Event) Reason {
 	for _, e := range slices.Backward(events) {
 		switch e.Reason {
 		case "Pulling":
 			_, image, _ := strings.Cut(e.Message, `"`)
 			image, _, _ = strings.Cut(image, `"`)
-			return "pulling " + image
+			return Reason{Text: "pulling " + image}
 		case "FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox":
-			return e.Reason + ": " + e.Message
+			return Reason{Text: e.Reason + ": " + e.Message}
 		}
 	}
 	if p.Spec.NodeName == "" {
-		return "the scheduler has not chosen a node yet"
+		return Reason{"the scheduler has not chosen a node yet", true}
 	}
 	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
 		if w := c.State.Waiting; w != nil && w.Reason != "" {
-			return w.Reason + " on " + p.Spec.NodeName
+			return Reason{w.Reason + " on " + p.Spec.NodeName, true}
 		}
 	}
-	return "the containers are created on " + p.Spec.NodeName
+	return Reason{"the containers are created on " + p.Spec.NodeName, true}
 }
 
 func stateOf(list []core.ContainerStatus, name string) core.ContainerState {

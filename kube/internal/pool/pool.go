@@ -37,11 +37,11 @@ type Member struct {
 	err     error         // why it could not be started; set before started is closed
 
 	mu  sync.Mutex
-	why string // why it does not run yet
+	why func() string // why it does not run yet, as it is shown; nil = that is not known
 }
 
 // Say notes why the Pod does not run yet.
-func (m *Member) Say(why string) {
+func (m *Member) Say(why func() string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.why = why
@@ -51,7 +51,10 @@ func (m *Member) Say(why string) {
 func (m *Member) Why() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.why
+	if m.why == nil {
+		return ""
+	}
+	return m.why()
 }
 
 // Started returns a channel that is closed when the Pod runs, or when it could not be started.
@@ -77,6 +80,7 @@ type Pool struct {
 	leaving int // Pods that are being removed
 	members []*Member
 	queue   []*waiter
+	freed   chan struct{} // closed when there is a Pod less
 }
 
 // waiter is an invocation that has no Pod yet.
@@ -91,7 +95,7 @@ type waiter struct {
 
 // New returns a Pool of at most so many Pods. remove removes a Pod without blocking, and calls Free when it is removed.
 func New(most int, remove func(*Member)) *Pool {
-	return &Pool{remove: remove, most: most, limit: most}
+	return &Pool{remove: remove, most: most, limit: most, freed: make(chan struct{})}
 }
 
 // Full describes what an invocation without a Pod waits for.
@@ -231,6 +235,8 @@ func (p *Pool) Free() {
 func (p *Pool) free() {
 	p.used--
 	p.limit = min(p.most, p.limit+1)
+	close(p.freed)
+	p.freed = make(chan struct{})
 	p.dispatch()
 }
 
@@ -274,6 +280,13 @@ func (p *Pool) Refused(m *Member) {
 	}
 	p.limit = max(p.used, 1)
 	p.dispatch()
+}
+
+// Freed returns a channel that is closed when there is a Pod less than now.
+func (p *Pool) Freed() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.freed
 }
 
 // Used returns how many Pods there are.

@@ -81,6 +81,7 @@ func callError(k call, r runner.Result, err error) error {
 	var host *runner.HostError
 	var worker *runner.WorkerError
 	var answer *runner.AnswerError
+	var start *runner.StartError
 	switch {
 	case err == nil && r.ExitCode == 0:
 		return saidError(k, r)
@@ -104,12 +105,16 @@ func callError(k call, r runner.Result, err error) error {
 				"block.", k.title(), image, disk, lastLines(r))
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return interruptError(k, err)
+	case errors.As(err, &start):
+		return startError(k, start, err)
 	case errors.As(err, &host):
 		return hostError(k, host, err)
 	case errors.As(err, &unknown) && unknown.Over:
 		return fail(k, err, "The outcome is unknown",
 			"%s of image %s does not run any more, and its progress is unknown: %s. Plan again, which reads the current state.",
 			k.title(), image, strings.TrimSuffix(diag.Visible(unknown.Err.Error()), "."))
+	case errors.As(err, &unknown) && k.settings.Host.InCluster():
+		return lostPodError(k, unknown, err)
 	case errors.As(err, &unknown):
 		return fail(k, err, "The outcome is unknown",
 			"%s of image %s may have ended or may still run: the container runtime was lost meanwhile (container %s: %s). "+
