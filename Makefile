@@ -16,7 +16,7 @@ RACE = CGO_ENABLED=1 go test -race
 RACED = $(shell go list -f '{{.ImportPath}} {{.Dir}}' $(LIGHT) | while read name dir; do \
 	grep -qE '^\s*go |\.Go\b' $$dir/*.go && echo $$name; done | grep -vx deployster/config)
 
-.PHONY: test-kube darwin release test-release house man docs-check subjects test-bare test-machines test-machines-kills test-machines-ansible bench-machines test-bridge kills-bridge build bundle demo demo-hosts demo-machines test check bench bench-engine race fuzz crash soak clean functions-table edits checks
+.PHONY: test-kube kills-kube darwin release test-release house man docs-check subjects test-bare test-machines test-machines-kills test-machines-ansible bench-machines test-bridge kills-bridge build bundle demo demo-hosts demo-machines test check bench bench-engine race fuzz crash soak clean functions-table edits checks
 
 # The linker writes its output page by page, and so the kernel caches it. A copy is
 # cached in large pieces, as an installed program is, and starts 2 ms sooner.
@@ -141,6 +141,11 @@ test-kube: build $(KUBE)
 	.ci/setup kube
 	go vet -tags kube ./internal/testkit/kubenode
 	go test -vet=off -tags kube -count=1 -timeout 1h -v $(if $(ONLY),-run '$(ONLY)') ./internal/testkit/kubenode
+
+# Deployster, deployster-kube, the agent of a Pod or a connection between them is killed COUNT times at a random message or
+# request of an action in a cluster in memory, and mostly the next command too. SEED chooses others.
+kills-kube:
+	cd kube && DEPLOYSTER_KUBE_KILLS=$${COUNT:-100} DEPLOYSTER_KUBE_SEED=$${SEED:-1} go test -vet=off -count=1 -timeout 24h -v -run '^TestKilled_Anywhere$$' ./internal/place
 
 # The client, the type, or what runs it is killed COUNT times at a random moment of an apply to a
 # machine. SEED chooses others.

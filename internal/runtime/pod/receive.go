@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -16,7 +17,8 @@ import (
 )
 
 // Receive serves clients until one has brought the files of an artifact, whose tree has a hash. They
-// are in the directory files of dir then: a volume is a directory itself, and files is made with its mode.
+// are in the directory files of dir then: a volume is a directory itself, and files is made with its mode. Without a client
+// Receive ends after a while: the command that has made the Pod was killed.
 func Receive(o Options, hash, dir string) error {
 	if err := programs.Confine(); err != nil {
 		return err
@@ -25,7 +27,7 @@ func Receive(o Options, hash, dir string) error {
 	if err != nil {
 		return err
 	}
-	r := &receiver{hash: hash, dir: filepath.Join(dir, "files"), done: make(chan struct{})}
+	r := &receiver{hash: hash, dir: filepath.Join(dir, "files"), done: make(chan struct{}), since: time.Now()}
 	go func() {
 		for {
 			conn, err := l.accept()
@@ -36,14 +38,25 @@ func Receive(o Options, hash, dir string) error {
 				_ = conn.Close()
 				continue
 			}
+			r.joined()
 			go func() {
 				_ = remote.Serve(context.Background(), conn, r, o.Timing) // a client that has left may come again
 				r.left()
 			}()
 		}
 	}()
-	<-r.done
-	return nil
+	check := time.NewTicker(max(min(time.Second, o.Idle/4), time.Millisecond))
+	defer check.Stop()
+	for {
+		select {
+		case <-r.done:
+			return nil
+		case now := <-check.C:
+			if r.alone(now) >= o.Idle {
+				return errors.New("nobody has sent the files")
+			}
+		}
+	}
 }
 
 // receiver is the place of a container that receives files. It implements remote.Place.
@@ -51,9 +64,11 @@ type receiver struct {
 	hash, dir string
 	done      chan struct{} // closed when they are here and the client has heard it
 
-	mu     sync.Mutex
-	here   bool
-	closed bool
+	mu      sync.Mutex
+	here    bool
+	closed  bool
+	clients int
+	since   time.Time // when the last client has left
 }
 
 var errReceives = errors.New("this container only receives files")
@@ -63,8 +78,7 @@ func (r *receiver) Enter(context.Context, remote.Hello) (remote.Welcome, error) 
 	return remote.Welcome{Build: remote.AgentVersion, Boot: newID(), Clock: time.Now()}, nil
 }
 
-// Bring implements remote.Place. After files that came in part nothing more is taken: another Pod has
-// to be made.
+// Bring implements remote.Place. What came in part before is removed.
 func (r *receiver) Bring(ctx context.Context, f remote.Files, archive io.Reader) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,6 +87,9 @@ func (r *receiver) Bring(ctx context.Context, f remote.Files, archive io.Reader)
 	}
 	if f.Tree != r.hash {
 		return fmt.Errorf("the files of %s have the hash %s, and those of %s are expected", f.Name, f.Tree, r.hash)
+	}
+	if err := os.RemoveAll(r.dir); err != nil {
+		return err
 	}
 	if err := tree.Unpack(ctx, archive, r.dir); err != nil {
 		return err
@@ -88,10 +105,29 @@ func (r *receiver) Bring(ctx context.Context, f remote.Files, archive io.Reader)
 	return nil
 }
 
-// left ends the container when the files are here.
+// joined notes a client that has come.
+func (r *receiver) joined() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.clients++
+}
+
+// alone returns for how long there was no client.
+func (r *receiver) alone(now time.Time) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.clients > 0 {
+		return 0
+	}
+	return now.Sub(r.since)
+}
+
+// left notes a client that has left, and ends the container when the files are here.
 func (r *receiver) left() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.clients--
+	r.since = time.Now()
 	if r.here && !r.closed {
 		r.closed = true
 		close(r.done)

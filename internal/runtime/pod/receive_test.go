@@ -45,6 +45,9 @@ func TestReceive_TakesTheExpectedFiles(t *testing.T) {
 	if err := c.Bring(t.Context(), remote.Files{Tree: "sha256:other"}, bytes.NewReader(archive.Bytes())); err == nil {
 		t.Error("it takes files of another hash")
 	}
+	if err := c.Bring(t.Context(), remote.Files{Tree: sum.Hash}, bytes.NewReader(archive.Bytes()[:600])); err == nil {
+		t.Error("it takes a part of the files")
+	}
 	if err := c.Bring(t.Context(), remote.Files{Tree: sum.Hash}, &archive); err != nil {
 		t.Fatal(err)
 	}
@@ -52,5 +55,15 @@ func TestReceive_TakesTheExpectedFiles(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 	_ = c.Close()
+	p.gone()
+}
+
+// The init container of a command that was killed ends by itself.
+func TestReceive_EndsWithoutAClient(t *testing.T) {
+	t.Parallel()
+	p, err := startPod(t, nil, "receive", "-idle=200ms", "sha256:1", "/.deployster-run")
+	if err != nil {
+		t.Fatal(err)
+	}
 	p.gone()
 }

@@ -37,7 +37,9 @@ func (s *Server) exec(w http.ResponseWriter, r *http.Request, q Request) {
 	var agent Agent
 	if at != nil {
 		at.mu.Lock()
-		agent = at.agent
+		if agent = at.agent; agent == nil {
+			agent = at.inits[r.URL.Query().Get("container")]
+		}
 		at.mu.Unlock()
 	}
 	socket := websocket.IsWebSocketUpgrade(r)

@@ -35,6 +35,7 @@ type Running struct {
 	s     *Server
 	mu    sync.Mutex
 	agent Agent
+	inits map[string]Agent // by the name of the container
 	over  bool
 	gone  chan struct{} // closed when the Pod is to end before its agent was started
 	once  sync.Once
@@ -44,7 +45,7 @@ type Running struct {
 }
 
 func newRunning(s *Server, p *core.Pod) *Running {
-	return &Running{Pod: p.DeepCopy(), s: s, gone: make(chan struct{}), cuts: map[int]func() error{}}
+	return &Running{Pod: p.DeepCopy(), s: s, gone: make(chan struct{}), inits: map[string]Agent{}, cuts: map[int]func() error{}}
 }
 
 // Gone returns a channel that is closed when the Pod is to end.
@@ -83,6 +84,28 @@ func (r *Running) Waiting(container, reason, message string) {
 			p.Status.ContainerStatuses = []core.ContainerStatus{status}
 		}
 	})
+}
+
+// Init runs an init container until it has ended, and reports whether it has ended well.
+func (r *Running) Init(name string, a Agent) bool {
+	r.mu.Lock()
+	r.inits[name] = a
+	r.mu.Unlock()
+	set := func(state core.ContainerState) {
+		r.Status(func(p *core.Pod) {
+			p.Spec.NodeName = Node
+			p.Status.InitContainerStatuses = []core.ContainerStatus{{Name: name, State: state}}
+		})
+	}
+	set(core.ContainerState{Running: &core.ContainerStateRunning{StartedAt: meta.Now()}})
+	select {
+	case <-a.Ended():
+	case <-r.gone:
+		a.Kill()
+	}
+	message, code := a.Message()
+	set(core.ContainerState{Terminated: &core.ContainerStateTerminated{ExitCode: int32(code), Message: message}})
+	return code == 0
 }
 
 // Start starts the agent, and reports the end of it in the status.

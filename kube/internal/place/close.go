@@ -16,6 +16,7 @@ func (p *Place) Close() error {
 		p.removing.Go(func() { p.undo(m.Name, m.UID) })
 	}
 	p.removing.Wait()
+	p.closeFiles()
 	var err error
 	if p.fence != nil {
 		err = p.fence.Close(ctx)

@@ -119,7 +119,13 @@ func (m *made) program(ctx context.Context, _ runner.Spec, _ io.Reader, stdout, 
 // finish does what the next command does: it adopts the action, and lets the image be asked where its end is unknown.
 func finish(t *testing.T, c *cluster, m *made, s runner.Spec, recorded bool) (how string) {
 	t.Helper()
-	h := acts(2)
+	return finishAs(t, c, m, s, recorded, 2)
+}
+
+// finishAs is finish for a command with an epoch.
+func finishAs(t *testing.T, c *cluster, m *made, s runner.Spec, recorded bool, epoch int64) (how string) {
+	t.Helper()
+	h := acts(epoch)
 	h.Run = "later"
 	next := c.client(t, h)
 	at := next.AdopterFor(&next.host)

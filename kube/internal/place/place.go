@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 	"time"
@@ -65,13 +64,14 @@ type Place struct {
 
 	mu     sync.Mutex
 	images map[string]runner.Shipment // by digest
+	files  map[string]*archive        // of artifacts, by key
 	policy bool                       // the NetworkPolicy exists
 	noted  map[string]bool            // what was printed once
 }
 
 // New returns a Place.
 func New(o Options) *Place {
-	p := &Place{o: o, images: map[string]runner.Shipment{}, noted: map[string]bool{}}
+	p := &Place{o: o, images: map[string]runner.Shipment{}, files: map[string]*archive{}, noted: map[string]bool{}}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.pool = pool.New(podspec.MaxPods(o.Cluster), p.remove)
 	p.agents = router.New(router.Options{Images: images{p}, Dial: p.dial, Patience: o.Timing.Patience})
@@ -100,11 +100,6 @@ func (p *Place) Receive(_ context.Context, s runner.Shipment, _ runner.Contents)
 	defer p.mu.Unlock()
 	p.images[s.Digest] = s
 	return nil
-}
-
-// Bring implements remote.Place.
-func (p *Place) Bring(_ context.Context, f remote.Files, _ io.Reader) error {
-	return fmt.Errorf("the files of %s cannot be mounted in a cluster", f.Name)
 }
 
 // Look implements remote.Place. What a plug names need not exist: a Pod waits for it.

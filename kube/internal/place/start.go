@@ -1,7 +1,6 @@
 package place
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -17,7 +16,6 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/kube/internal/api"
 	"deployster/kube/internal/fence"
-	"deployster/kube/internal/pods"
 	"deployster/kube/internal/podspec"
 	"deployster/kube/internal/podstatus"
 	"deployster/kube/internal/pool"
@@ -46,7 +44,7 @@ func (p *Place) order(ctx context.Context, s runner.Spec) (o podspec.Order, u po
 	}
 	settings := s.Settings
 	settings.Host = nil
-	o = podspec.Order{Cluster: p.o.Cluster, Image: image, Settings: settings, Mounts: s.Mounts, Acts: s.Kind == runner.Action, For: s.Name,
+	o = podspec.Order{Cluster: p.o.Cluster, Image: image, Settings: settings, Mounts: s.Mounts, Files: p.filesOf(s.Mounts), Acts: s.Kind == runner.Action, For: s.Name,
 		Lineage: p.lineage, Run: p.run, Epoch: p.hello.Epoch}
 	switch {
 	case s.Worker != nil && settings.Workers != runner.NoWorkers:
@@ -153,14 +151,6 @@ func (p *Place) take(ctx context.Context, s runner.Spec) (*pool.Member, pool.Use
 	}
 }
 
-// usual returns a reason for which each Pod waits, once it has lasted unusually long.
-func (p *Place) usual(since time.Time, why string) string {
-	if time.Since(since) < p.o.Timing.Usual {
-		return ""
-	}
-	return why
-}
-
 // started waits until a Pod runs, and reports why it does not.
 func (p *Place) started(ctx context.Context, m *pool.Member, waits *reporter) error {
 	tick := time.NewTicker(min(p.o.Timing.Report, 100*time.Millisecond))
@@ -253,40 +243,6 @@ func (p *Place) notCreated(ctx context.Context, o podspec.Order, err error) erro
 		p.undo(o.Name, string(there.UID))
 	}
 	return unreachable(err)
-}
-
-// running waits until a Pod runs.
-func (p *Place) running(ctx context.Context, m *pool.Member, o podspec.Order) error {
-	limit := podspec.StartTimeout(p.o.Cluster)
-	within, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	start, last, begun := podstatus.Start{}, "", time.Now()
-	err := p.pods.Wait(within, o.Name, func(s pods.Seen) (bool, error) {
-		if s.Pod == nil {
-			return false, nil
-		}
-		if s.Gone {
-			return false, &runner.StartError{Fault: runner.NotStarted, Text: o.Name + " was deleted before it ran"}
-		}
-		runs, why, err := start.Waits(s.Pod, s.Events, time.Now())
-		last = cmp.Or(why.Text, last)
-		m.Say(func() string {
-			if why.Usual {
-				return p.usual(begun, why.Text)
-			}
-			return why.Text
-		})
-		return runs, err
-	})
-	if within.Err() != nil && ctx.Err() == nil {
-		return late(cmp.Or(last, "nothing was heard of it"), limit)
-	}
-	return err
-}
-
-// late returns the error for a Pod that did not run in time.
-func late(why string, limit time.Duration) error {
-	return &runner.StartError{Fault: runner.NotStarted, Text: fmt.Sprintf("%s (%s)", why, limit)}
 }
 
 // undoLimit is how long the deletion of a Pod may take in which nothing was begun.

@@ -121,7 +121,12 @@ func (p *Pods) Read(ctx context.Context, name string) (Seen, error) {
 func (p *Pods) put(pod *core.Pod, gone bool) {
 	s := p.seen[pod.Name]
 	switch {
-	case s == nil, s.Pod != nil && s.Pod.UID != pod.UID:
+	case s == nil:
+		s = &Seen{}
+	case s.Pod != nil && s.Pod.UID != pod.UID:
+		if older(pod.ResourceVersion, s.Pod.ResourceVersion) {
+			return // the end of an earlier Pod of that name
+		}
 		s = &Seen{}
 	case s.Pod == nil: // events came first
 		s = &Seen{Events: slices.DeleteFunc(s.Events, func(e core.Event) bool { return e.InvolvedObject.UID != pod.UID })}

@@ -18,8 +18,14 @@ func CheckPlug(source string, writable bool) error {
 }
 
 // plugs returns the volumes of mounts, and where they are mounted.
-func plugs(mounts []runner.Mount) (volumes []core.Volume, at []core.VolumeMount, err error) {
-	for i, m := range mounts {
+func (o Order) plugs() (volumes []core.Volume, at []core.VolumeMount, err error) {
+	for i, m := range o.Mounts {
+		if shown, is, err := o.showFiles(m); err != nil {
+			return nil, nil, err
+		} else if is {
+			at = append(at, shown)
+			continue
+		}
 		if err := CheckPlug(m.Source, m.Writable); err != nil {
 			return nil, nil, err
 		}

@@ -68,7 +68,8 @@ type Order struct {
 	Image    runner.Shipment
 	Settings runner.Settings
 	Mounts   []runner.Mount
-	Acts     bool // it runs actions
+	Files    map[string]Files // of artifacts, which mounts name by their keys
+	Acts     bool             // it runs actions
 
 	Name    string // of the Pod
 	For     string // the invocation, for people
@@ -87,7 +88,7 @@ func (o Order) Pod(annotationTry string) (*core.Pod, error) {
 	if err != nil {
 		return nil, err
 	}
-	volumes, mounts, err := plugs(o.Mounts)
+	volumes, mounts, err := o.plugs()
 	if err != nil {
 		return nil, err
 	}
@@ -99,11 +100,16 @@ func (o Order) Pod(annotationTry string) (*core.Pod, error) {
 	if err != nil {
 		return nil, err
 	}
+	limits := o.resources()
+	files, receive, err := o.files(limits)
+	if err != nil {
+		return nil, err
+	}
 	grace := int64(queryGrace)
 	if o.Acts {
 		grace = int64(cmp.Or(time.Duration(o.Cluster.StopTimeout)*time.Second, defaultStopTimeout) / time.Second)
 	}
-	volumes = append(volumes, memory("agent", 16<<20), memory("run", 1<<20))
+	volumes = append(append(volumes, files...), memory("agent", 16<<20), memory("run", 1<<20))
 	mounts = append(mounts, core.VolumeMount{Name: "agent", MountPath: "/.deployster", ReadOnly: true},
 		core.VolumeMount{Name: "run", MountPath: "/.deployster-run"})
 	if o.Settings.ReadOnlyRootFS {
@@ -111,7 +117,6 @@ func (o Order) Pod(annotationTry string) (*core.Pod, error) {
 		mounts = append(mounts, core.VolumeMount{Name: "tmp", MountPath: "/tmp"})
 	}
 	token, links := o.Cluster.ServiceAccount != "", false
-	limits := o.resources()
 	spec := core.PodSpec{
 		RestartPolicy:                 core.RestartPolicyNever,
 		ServiceAccountName:            o.Cluster.ServiceAccount,
@@ -123,9 +128,9 @@ func (o Order) Pod(annotationTry string) (*core.Pod, error) {
 		NodeSelector:                  o.Cluster.NodeSelector,
 		PriorityClassName:             o.Cluster.PriorityClass,
 		Volumes:                       volumes,
-		InitContainers: []core.Container{{Name: Agent, Image: o.Cluster.Agent, Args: []string{"copy", "/.deployster"}, Resources: limits,
+		InitContainers: append([]core.Container{{Name: Agent, Image: o.Cluster.Agent, Args: []string{"copy", "/.deployster"}, Resources: limits,
 			ImagePullPolicy: core.PullIfNotPresent, SecurityContext: agentSecurity(),
-			VolumeMounts: []core.VolumeMount{{Name: "agent", MountPath: "/.deployster"}}}},
+			VolumeMounts: []core.VolumeMount{{Name: "agent", MountPath: "/.deployster"}}}}, receive...),
 		Containers: []core.Container{{Name: Container, Image: image, Command: o.serve(grace), Resources: limits,
 			ImagePullPolicy: core.PullIfNotPresent, SecurityContext: context, VolumeMounts: mounts}},
 	}

@@ -63,12 +63,16 @@ func (s *Start) Waits(p *core.Pod, events []core.Event, now time.Time) (runs boo
 		}
 	}
 	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
-		if c.Name != podspec.Agent && c.Name != podspec.Container {
+		if !podspec.IsOurs(c.Name) {
 			continue
 		}
-		if t := c.State.Terminated; c.Name == podspec.Agent && t != nil && t.ExitCode != 0 {
+		if t := c.State.Terminated; c.Name != podspec.Container && t != nil && t.ExitCode != 0 {
+			what := "files of an artifact were not received"
+			if c.Name == podspec.Agent {
+				what = "its agent could not be copied"
+			}
 			return false, why, &runner.StartError{Fault: runner.NotStarted,
-				Text: strings.TrimSpace(fmt.Sprintf("its agent could not be copied (exit code %d) %s", t.ExitCode, t.Message))}
+				Text: strings.TrimSpace(fmt.Sprintf("%s (exit code %d) %s", what, t.ExitCode, t.Message))}
 		}
 		if c.State.Waiting == nil {
 			continue
@@ -139,6 +143,18 @@ func latest(p *core.Pod, events []core.Event) Reason {
 		}
 	}
 	return Reason{"the containers are created on " + p.Spec.NodeName, true}
+}
+
+// Initializes reports whether an init container runs, or has ended well.
+func Initializes(p *core.Pod, name string) bool {
+	state := stateOf(p.Status.InitContainerStatuses, name)
+	return state.Running != nil || state.Terminated != nil && state.Terminated.ExitCode == 0
+}
+
+// Initialized reports whether an init container has ended well.
+func Initialized(p *core.Pod, name string) bool {
+	state := stateOf(p.Status.InitContainerStatuses, name)
+	return state.Terminated != nil && state.Terminated.ExitCode == 0
 }
 
 func stateOf(list []core.ContainerStatus, name string) core.ContainerState {
