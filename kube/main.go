@@ -51,11 +51,11 @@ func serve(ctx context.Context, in io.ReadCloser, out io.Writer, t place.Timing,
 	if err != nil {
 		return err
 	}
-	var block runner.Cluster
+	var block remote.Block
 	if err := json.Unmarshal(line, &block); err != nil {
 		return fmt.Errorf("the first line of stdin is not a block of a host: %w", err)
 	}
-	config, err := api.Config(block)
+	config, err := api.Config(block.Cluster)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func serve(ctx context.Context, in io.ReadCloser, out io.Writer, t place.Timing,
 	if _, err := fmt.Fprintln(out, remote.Ready); err != nil {
 		return err
 	}
-	at := place.New(place.Options{Cluster: block, API: client, Build: version, Timing: t})
+	at := place.New(place.Options{Cluster: block.Cluster, Host: block.Host, API: client, Build: version, Timing: t})
 	if err := remote.Serve(ctx, stdio{stdin, out, in}, at, r); err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func Dialer(o workspace.Options, version string) func(context.Context, runner.Ho
 			if at.Kubeconfig != "" {
 				at.Kubeconfig = o.HomePath(at.Kubeconfig)
 			}
-			return cluster.Dial(ctx, at, as, cluster.Options{Find: programs.Find, Timing: remote.DefaultTiming()})
+			return cluster.Dial(ctx, at, as, cluster.Options{Host: h.Name, Find: programs.Find, Timing: remote.DefaultTiming()})
 		}
 		if strings.HasPrefix(h.IdentityFile, "~/") {
 			h.IdentityFile = o.HomePath(h.IdentityFile)

@@ -27,11 +27,14 @@ type Node struct {
 	parts    map[string]*exec.Cmd
 	config   string // the kubeconfig of an administrator
 	Registry string // its host and port
+	Address  string // at which the API server reaches the kubelet
+	Server   string // the URL of the API server
 }
 
 // Boot starts a node, and returns when Pods can be started. The caller must be in the namespaces of Main.
 func Boot(ctx context.Context) (n *Node, err error) {
-	n = &Node{dir: os.Getenv(dirVariable), parts: map[string]*exec.Cmd{}, Registry: registry}
+	n = &Node{dir: os.Getenv(dirVariable), parts: map[string]*exec.Cmd{}, Registry: registry, Address: nodeAddress,
+		Server: "https://" + apiAddress}
 	if os.Getenv(roleVariable) != roleTest || n.dir == "" {
 		return nil, errors.New("a node is booted by a test whose TestMain calls kubenode.Main")
 	}

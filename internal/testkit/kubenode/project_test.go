@@ -77,7 +77,7 @@ func newProject(t *testing.T, labels ...string) *project {
 	if err := os.Chmod(filepath.Join(dir, "objects"), 0o777); err != nil { // whatever user the Pods have
 		t.Fatal(err)
 	}
-	p.apply(p.claim())
+	p.volume("objects")
 	if err := os.Chown(dir, nobody, nobody); err != nil {
 		t.Fatal(err)
 	}
@@ -116,9 +116,10 @@ metadata: {name: %[1]s, namespace: %[2]s}
 spec: {accessModes: [ReadWriteMany], storageClassName: %[2]s, volumeName: %[1]s-%[2]s, resources: {requests: {storage: 1Gi}}}
 `
 
-// claim is a volume that all Pods of the project share: the objects of its resources are files in it.
-func (p *project) claim() string {
-	return fmt.Sprintf(claimTemplate, "objects", p.namespace, filepath.Join(p.dir, "objects"), "Directory")
+// volume makes a claim for a directory of the project, which all Pods share: the objects of its resources are files in it.
+func (p *project) volume(name string) {
+	p.t.Helper()
+	p.apply(fmt.Sprintf(claimTemplate, name, p.namespace, filepath.Join(p.dir, name), "Directory"))
 }
 
 func (p *project) kubectl(args ...string) string {

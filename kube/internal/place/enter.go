@@ -38,6 +38,11 @@ func (p *Place) Enter(ctx context.Context, h remote.Hello) (remote.Welcome, erro
 	}
 	ns, err := at.GetNamespace(ctx)
 	switch {
+	case apierrors.IsForbidden(err): // the other rights that are missing are named too
+		if _, _, missing := p.checkRights(ctx); missing != nil {
+			err = missing
+		}
+		return remote.Welcome{}, err
 	case err != nil:
 		return remote.Welcome{}, fmt.Errorf("API server: %w", err)
 	case ns.DeletionTimestamp != nil:

@@ -75,6 +75,9 @@ func TestFiles_ComeBeforeTheContainerStarts(t *testing.T) {
 		})
 		s.Ended = func(runner.Result, error) error {
 			spec := c.Pods()[0].Spec
+			if got := c.Pods()[0].Labels[podspec.LabelHost]; got != "jobs--eu" {
+				t.Errorf("the label of the host is %q", got)
+			}
 			at := spec.Containers[0].VolumeMounts
 			if len(spec.InitContainers) != 2 || at[0].SubPath != "files" || at[1].SubPath != "files/page.html" || !at[0].ReadOnly {
 				t.Errorf("%d init containers, %+v", len(spec.InitContainers), at)

@@ -135,7 +135,7 @@ func (p *Place) startAgent(ctx context.Context) error {
 	if !pinned {
 		return fmt.Errorf("the agent %s has no digest", p.o.Cluster.Agent)
 	}
-	o := podspec.Order{Cluster: p.o.Cluster, Image: runner.Shipment{Name: name, Digest: digest}, Name: randomPod(ownPrefix),
+	o := podspec.Order{Cluster: p.o.Cluster, Host: p.o.Host, Image: runner.Shipment{Name: name, Digest: digest}, Name: randomPod(ownPrefix),
 		Settings: runner.Settings{Capabilities: runner.Capabilities{Drop: []string{runner.AllCapabilities}}, User: "65532:65532"},
 		For:      "host check", Lineage: p.lineage, Run: p.run}
 	o.Cluster.Registries = nil // the block names the image as nodes pull it

@@ -24,6 +24,7 @@ import (
 // Options are the constants of a Place.
 type Options struct {
 	Cluster runner.Cluster
+	Host    string // its name in the manifest
 	API     *api.Client
 	Build   string // of the client, which must be that of this program
 	Timing  Timing

@@ -76,7 +76,7 @@ func (c *cluster) place(t *testing.T) *Place {
 	client.Patience = 3 * time.Second
 	times := timing()
 	times.Usual = c.usual
-	p := New(Options{Cluster: c.block, API: client, Build: "test", Timing: times})
+	p := New(Options{Cluster: c.block, Host: `jobs["eu"]`, API: client, Build: "test", Timing: times})
 	t.Cleanup(func() { _ = p.Close() })
 	return p
 }

@@ -25,6 +25,7 @@ const (
 	LabelLineage = "deployster.io/lineage"
 	LabelRun     = "deployster.io/run"
 	LabelKind    = "deployster.io/kind"
+	LabelHost    = "deployster.io/host"    // its name, with - for what a label cannot have
 	LabelNetwork = "deployster.io/network" // "none": the NetworkPolicy Policy selects it
 
 	AnnotationName  = "deployster.io/name"
@@ -65,6 +66,7 @@ func StartTimeout(c runner.Cluster) time.Duration {
 // Order is a Pod that is wanted.
 type Order struct {
 	Cluster  runner.Cluster
+	Host     string // its name
 	Image    runner.Shipment
 	Settings runner.Settings
 	Mounts   []runner.Mount
@@ -170,6 +172,9 @@ func (o Order) meta(annotationTry string) meta.ObjectMeta {
 		kind = runner.Action
 	}
 	maps.Copy(labels, map[string]string{LabelManaged: Managed, LabelRun: o.Run, LabelKind: string(kind)})
+	if host := labelValue(o.Host); host != "" {
+		labels[LabelHost] = host
+	}
 	if o.Lineage != "" {
 		labels[LabelLineage] = o.Lineage
 	}
@@ -181,6 +186,18 @@ func (o Order) meta(annotationTry string) meta.ObjectMeta {
 		"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true",
 	})
 	return meta.ObjectMeta{Name: o.Name, Labels: labels, Annotations: annotations}
+}
+
+// labelValue returns a text as the value of a label can have it.
+func labelValue(text string) string {
+	const longest, letters = 63, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	text = strings.Map(func(r rune) rune {
+		if strings.ContainsRune(letters+"-_.", r) {
+			return r
+		}
+		return '-'
+	}, text)
+	return strings.Trim(text[:min(len(text), longest)], "-_.")
 }
 
 // resources returns the limits of each container, which are its requests too.

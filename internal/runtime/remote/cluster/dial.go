@@ -29,6 +29,7 @@ const maxLine = 4 << 10
 
 // Options declare how to reach clusters.
 type Options struct {
+	Host   string                   // its name
 	Find   func(name string) string // returns the path of a program that comes with this one; "" = there is none
 	Timing remote.Timing
 }
@@ -40,7 +41,7 @@ func Dial(ctx context.Context, at runner.Cluster, h remote.Hello, o Options) (*r
 	if path == "" {
 		return nil, &remote.UnreachableError{Reason: Program + " is not installed with this deployster, and only it talks to clusters"}
 	}
-	block, err := json.Marshal(at)
+	block, err := json.Marshal(remote.Block{Cluster: at, Host: o.Host})
 	if err != nil {
 		return nil, err
 	}
