@@ -137,10 +137,15 @@ $(KUBE):
 	cd kube/onenode/containerd && go build -buildvcs=false -tags 'no_btrfs no_zfs' -o ../../../bin/kube/ $(NODE)
 	touch $@
 
-test-kube: build $(KUBE)
-	.ci/setup kube
+# With KUBECONFIG=FILE REGISTRY=HOST/PREFIX what does nothing to nodes runs on a cluster of yours, in namespaces of its own
+# (deployster-test...), as its administrator. A variable of the environment does not count: only one of this command line.
+ifeq ($(origin KUBECONFIG),command line)
+USERS = KUBENODE_CONFIG=$(abspath $(KUBECONFIG)) KUBENODE_REGISTRY=$(REGISTRY)
+endif
+test-kube: build $(if $(USERS),,$(KUBE))
+	.ci/setup $(if $(USERS),demo,kube)
 	go vet -tags kube ./internal/testkit/kubenode
-	go test -vet=off -tags kube -count=1 -timeout 1h -v $(if $(ONLY),-run '$(ONLY)') ./internal/testkit/kubenode
+	$(USERS) go test -vet=off -tags kube -count=1 -timeout 1h -v $(if $(ONLY),-run '$(ONLY)') ./internal/testkit/kubenode
 
 # Deployster, deployster-kube, the agent of a Pod or a connection between them is killed COUNT times at a random message or
 # request of an action in a cluster in memory, and mostly the next command too. SEED chooses others.

@@ -29,6 +29,9 @@ const cgroup = "deployster-kubenode"
 func Main(m interface{ Run() int }) int {
 	var code int
 	var err error
+	if External() {
+		return m.Run()
+	}
 	switch os.Getenv(roleVariable) {
 	case roleTest:
 		return m.Run()

@@ -35,6 +35,7 @@ func (p *project) begin() (wait func() (string, error)) {
 var slow = resource("main", "echo begun >>/objects/begun; sleep 8")
 
 func TestFault_EndOfTheKubelet(t *testing.T) {
+	onNode(t)
 	p := newProject(t)
 	p.host("")
 	p.files("", slow)
@@ -55,6 +56,7 @@ func TestFault_EndOfTheKubelet(t *testing.T) {
 }
 
 func TestFault_EndOfTheAPIServer(t *testing.T) {
+	onNode(t)
 	p := newProject(t)
 	p.host("")
 	p.files("", slow)
@@ -202,6 +204,7 @@ func TestRights_AreNeeded(t *testing.T) {
 }
 
 func TestPodSecurity_IsKept(t *testing.T) {
+	onNode(t)
 	p := newProject(t, "pod-security.kubernetes.io/enforce=restricted")
 	p.host("")
 	p.files("user = \"1000\"\n  capabilities { drop = [\"ALL\"] }", resource("main", "id -u >/objects/user"))
@@ -218,6 +221,7 @@ func TestPodSecurity_IsKept(t *testing.T) {
 }
 
 func TestUserns_MapsTheUsers(t *testing.T) {
+	onNode(t)
 	p := newProject(t, "pod-security.kubernetes.io/enforce=restricted")
 	p.host("")
 	p.files("userns = \"auto\"\n  capabilities { drop = [\"ALL\"] }", resource("main", "cat /proc/self/uid_map >/objects/map"))

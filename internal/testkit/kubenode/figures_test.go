@@ -105,6 +105,7 @@ func memory(part string) (most int) {
 
 // TestFigures_ArePrinted prints what docs/internals/pods.md has.
 func TestFigures_ArePrinted(t *testing.T) {
+	onNode(t)
 	p := newProject(t)
 	p.host("")
 	p.files("", resource("main", "true"))

@@ -69,11 +69,11 @@ func (n *Node) Push(repository, tag string, files map[string]string, entrypoint 
 	if err = errors.Join(err, encodeErr); err != nil {
 		return "", err
 	}
-	return digest(manifest), put("http://"+n.Registry+"/v2/"+repository+"/manifests/"+tag, manifestType, manifest)
+	return digest(manifest), put(n.url(repository, "/manifests/"+tag), manifestType, manifest)
 }
 
 func (n *Node) pushBlob(repository string, b []byte) error {
-	answer, err := http.Post("http://"+n.Registry+"/v2/"+repository+"/blobs/uploads/", "", nil)
+	answer, err := http.Post(n.url(repository, "/blobs/uploads/"), "", nil)
 	if err != nil {
 		return err
 	}

@@ -27,12 +27,17 @@ type Node struct {
 	parts    map[string]*exec.Cmd
 	config   string // the kubeconfig of an administrator
 	Registry string // its host and port
+	External bool   // it is a cluster of the user's
+	kubectl  []string
 	Address  string // at which the API server reaches the kubelet
 	Server   string // the URL of the API server
 }
 
 // Boot starts a node, and returns when Pods can be started. The caller must be in the namespaces of Main.
 func Boot(ctx context.Context) (n *Node, err error) {
+	if External() {
+		return reach(ctx)
+	}
 	n = &Node{dir: os.Getenv(dirVariable), parts: map[string]*exec.Cmd{}, Registry: registry, Address: nodeAddress,
 		Server: "https://" + apiAddress}
 	if os.Getenv(roleVariable) != roleTest || n.dir == "" {
@@ -42,6 +47,7 @@ func Boot(ctx context.Context) (n *Node, err error) {
 	if n.programs, err = Programs(); err != nil {
 		return nil, err
 	}
+	n.kubectl = []string{filepath.Join(n.programs, "onenode"), "kubectl"}
 	if err := n.write(); err != nil {
 		return nil, err
 	}
@@ -129,6 +135,9 @@ func (n *Node) Stop(part string) error {
 // End ends all parts. Containers end with the namespaces.
 func (n *Node) End() error {
 	var errs []error
+	if n.External {
+		errs = append(errs, os.RemoveAll(n.dir))
+	}
 	for part := range maps.Clone(n.parts) {
 		errs = append(errs, n.Stop(part))
 	}
@@ -143,7 +152,7 @@ func (n *Node) Kubectl(args ...string) (string, error) { return n.KubectlWith(""
 
 // KubectlWith is Kubectl with text on its stdin.
 func (n *Node) KubectlWith(stdin string, args ...string) (string, error) {
-	cmd := exec.Command(filepath.Join(n.programs, "onenode"), append([]string{"kubectl"}, args...)...)
+	cmd := exec.Command(n.kubectl[0], slices.Concat(n.kubectl[1:], args)...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+n.config)
 	cmd.Stdin = strings.NewReader(stdin)
 	var out, printed bytes.Buffer

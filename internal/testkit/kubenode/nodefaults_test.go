@@ -26,6 +26,7 @@ func (p *project) endsWell(wait func() (string, error)) {
 }
 
 func TestNode_IsCordoned(t *testing.T) {
+	onNode(t)
 	p := newProject(t)
 	p.host(`start_timeout = "4s"`)
 	p.files("", resource("main", "true"))
@@ -40,6 +41,7 @@ func TestNode_IsCordoned(t *testing.T) {
 }
 
 func TestNode_IsTainted(t *testing.T) {
+	onNode(t)
 	p := newProject(t)
 	p.host(`start_timeout = "4s"`)
 	p.files("", resource("first", "true"))
@@ -61,6 +63,7 @@ func TestNode_IsTainted(t *testing.T) {
 }
 
 func TestNode_IsDrained(t *testing.T) {
+	onNode(t)
 	p := newProject(t)
 	p.host("")
 	p.files("", slow)
@@ -73,6 +76,7 @@ func TestNode_IsDrained(t *testing.T) {
 }
 
 func TestNode_LacksDisk(t *testing.T) {
+	onNode(t)
 	p := newProject(t)
 	p.host("")
 	p.files("disk = \"8MiB\"", resource("main", "echo begun >>/objects/begun; head -c 64000000 /dev/zero >/big; sleep 600"))
@@ -91,6 +95,7 @@ func TestNode_LacksDisk(t *testing.T) {
 }
 
 func TestNode_PreemptsAPod(t *testing.T) {
+	onNode(t)
 	p := newProject(t)
 	for name, value := range map[string]string{"low": "1", "high": "1000"} {
 		p.apply("{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: " + name + "}, value: " + value + "}")
@@ -132,6 +137,7 @@ func cut(t *testing.T) (mend func()) {
 }
 
 func TestNode_IsUnreachableForAMoment(t *testing.T) {
+	onNode(t)
 	p := newProject(t)
 	p.host("")
 	p.files("", resource("main", "echo begun >>/objects/begun; sleep 20"))
@@ -145,6 +151,7 @@ func TestNode_IsUnreachableForAMoment(t *testing.T) {
 }
 
 func TestNode_IsUnreachable(t *testing.T) {
+	onNode(t)
 	p := newProject(t)
 	p.host("")
 	p.files("", resource("main", "echo begun >>/objects/begun; sleep 60"))

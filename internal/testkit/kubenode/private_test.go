@@ -41,6 +41,7 @@ func proxied(t *testing.T, secure bool, to string, allow func(http.ResponseWrite
 }
 
 func TestFault_PrivateRegistry(t *testing.T) {
+	onNode(t)
 	p := newProject(t)
 	private := proxied(t, false, "http://"+node.Registry, func(w http.ResponseWriter, r *http.Request) bool {
 		if user, password, _ := r.BasicAuth(); user == "ops" && password == "hunter3" {

@@ -62,7 +62,7 @@ func newProject(t *testing.T, labels ...string) *project {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := strings.ToLower(strings.NewReplacer("_", "-", "/", "-").Replace(t.Name()))
+	name := "deployster-" + strings.ToLower(strings.NewReplacer("_", "-", "/", "-").Replace(t.Name()))
 	p := &project{t: t, dir: dir, namespace: name, agent: agent}
 	p.kubectl("create", "namespace", name)
 	t.Cleanup(func() { p.kubectl("delete", "namespace", name, "--wait=false") })
@@ -116,9 +116,37 @@ metadata: {name: %[1]s, namespace: %[2]s}
 spec: {accessModes: [ReadWriteMany], storageClassName: %[2]s, volumeName: %[1]s-%[2]s, resources: {requests: {storage: 1Gi}}}
 `
 
+// dynamicClaim is a claim of the default class of a cluster, and a Pod that shows it to the test: name, namespace, registry.
+const dynamicClaim = `apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: %[1]s, namespace: %[2]s}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 64Mi}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: %[1]s, namespace: %[2]s, labels: {shows: objects}}
+spec:
+  terminationGracePeriodSeconds: 0
+  containers: [{name: c, image: "%[3]s/pause:1", command: [/bin/busybox, sh, -c, "/bin/busybox chmod 777 /objects; exec /bin/busybox sleep 1000000"], volumeMounts: [{name: v, mountPath: /objects}]}]
+  volumes: [{name: v, persistentVolumeClaim: {claimName: %[1]s}}]
+`
+
+// onNode skips a test that does to the node what nobody does to a cluster of the user's.
+func onNode(t *testing.T) {
+	t.Helper()
+	if node.External {
+		t.Skip("it needs a node of its own")
+	}
+}
+
 // volume makes a claim for a directory of the project, which all Pods share: the objects of its resources are files in it.
 func (p *project) volume(name string) {
 	p.t.Helper()
+	if node.External {
+		p.apply(fmt.Sprintf(dynamicClaim, name, p.namespace, node.Registry))
+		p.kubectl("wait", "--for=condition=Ready", "--timeout=180s", "-n", p.namespace, "pod/"+name)
+		return
+	}
 	p.apply(fmt.Sprintf(claimTemplate, name, p.namespace, filepath.Join(p.dir, name), "Directory"))
 }
 
@@ -202,7 +230,7 @@ func (p *project) pods() string {
 func (p *project) empty() {
 	p.t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
-		left := p.kubectl("get", "pods", "-n", p.namespace, "-o", "name")
+		left := p.kubectl("get", "pods", "-n", p.namespace, "-l", "app.kubernetes.io/managed-by=deployster", "-o", "name")
 		if left == "" {
 			return
 		}

@@ -3,6 +3,7 @@
 package kubenode_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -10,9 +11,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/artifact/tree"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/remote/cluster"
 	"deployster/internal/runtime/remote/router"
@@ -48,7 +53,13 @@ func (probeImages) ReadContent(context.Context, string, int64, int) ([]byte, err
 }
 
 func TestCluster_KeepsTheContractOfRunners(t *testing.T) {
-	p := newProject(t)
+	onNode(t)
+	runnertest.RunnerSuite(t, newProject(t).runner(t))
+}
+
+// runner is a runner whose images run in the project's namespace.
+func (p *project) runner(t *testing.T) *clusterRunner {
+	t.Helper()
 	digest, err := node.Push("invoketest/probe", "1", map[string]string{"probe": runnertest.ProbeScript, "other": runnertest.ProbeScript},
 		append(runnertest.ProbeEntrypoint(), runnertest.ProbeCmd()...)...)
 	if err != nil {
@@ -64,7 +75,7 @@ func TestCluster_KeepsTheContractOfRunners(t *testing.T) {
 				cluster.Options{Find: program, Timing: remote.DefaultTiming()})
 		}})
 	t.Cleanup(r.Close)
-	runnertest.RunnerSuite(t, r)
+	return r
 }
 
 // Run implements runner.Runner in the cluster. Paths of this machine become claims.
@@ -97,4 +108,39 @@ func (r *clusterRunner) claim(path string) string {
 		r.p.apply(fmt.Sprintf(claimTemplate, name, r.p.namespace, path, kind))
 	}
 	return "/pvc/" + name
+}
+
+// Files of an artifact are in a Pod with the modes that they have here, and its program only reads them.
+func TestFiles_AreInAPod(t *testing.T) {
+	p := newProject(t)
+	r := p.runner(t)
+	dir := t.TempDir()
+	for name, mode := range map[string]os.FileMode{"page.html": 0o644, "run.sh": 0o755} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho hello\n"), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sum, err := tree.Measure(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := r.Resolve(t.Context(), runnertest.ProbeReference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, user := range []string{"", "1000:1000"} {
+		s := runner.Spec{Name: "main/state", Kind: runner.Query, Digest: image.Digest, Entrypoint: "/bin/sh", Timeout: time.Minute,
+			Args: []string{"-c", "/in/run.sh && cat /page && ! touch /in/new 2>/dev/null && id -u"}}
+		s.Settings.User, s.Settings.Host = user, &r.host
+		s.Settings.Capabilities.Drop = []string{runner.AllCapabilities}
+		for target, sub := range map[string]string{"/in": "", "/page": "page.html"} {
+			s.Mounts = append(s.Mounts, runner.Mount{Source: artifact.MountSource("key", sub), Target: target,
+				Files: &runner.Files{Dir: dir, Key: "key", Name: "site", Tree: sum.Hash}})
+		}
+		res, err := r.Places.Run(t.Context(), s)
+		want := "hello\n#!/bin/sh\necho hello\n" + cmp.Or(strings.Split(user, ":")[0], "0") + "\n"
+		if err != nil || res.ExitCode != 0 || string(res.Stdout) != want {
+			t.Errorf("as %q: %+v, %v: %s", user, res, err, res.Stdout)
+		}
+	}
 }

@@ -1,11 +1,18 @@
 package place
 
 import (
+	"errors"
 	"strings"
+	"sync"
 	"testing"
+
+	authorization "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
+	"deployster/kube/internal/fakeapi"
 )
 
 // A client of an older state is refused, and one that was admitted earlier begins nothing any more.
@@ -64,6 +71,55 @@ func TestEnter_ReportsThatThereIsNoRecord(t *testing.T) {
 	}
 	if !enter().Unproven {
 		t.Error("nobody is notified that the record was removed")
+	}
+}
+
+// A later client that takes over while an earlier one creates a Pod does not see that Pod: the earlier one reads the Lease again
+// when it runs, and begins nothing.
+func TestStart_ReadsTheLeaseAgain(t *testing.T) {
+	c := newCluster(t)
+	later := acts(6)
+	later.Run = "later"
+	next := c.client(t, later)
+	first := c.client(t, acts(5))
+	var once sync.Once
+	c.Set(func(b *fakeapi.Behaviour) {
+		b.Fault = func(q fakeapi.Request) fakeapi.Fault {
+			if q.Verb == "create" && q.Resource == "pods" {
+				once.Do(func() {
+					if _, err := next.Welcome(t.Context(), next.host); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			return fakeapi.Fault{}
+		}
+	})
+	_, err := first.Run(t.Context(), action(t, c, "one", "exit", "0"))
+	if err == nil || !strings.Contains(err.Error(), "has taken over here (epoch 6, run later)") || len(c.fake.Calls()) != 0 {
+		t.Errorf("got %v, and %d actions were begun", err, len(c.fake.Calls()))
+	}
+	var host *runner.HostError
+	if !errors.As(err, &host) {
+		t.Errorf("it is a %T", err)
+	}
+}
+
+// Without the right to read the namespace the client learns which other rights it lacks.
+func TestEnter_NamesMissingRights(t *testing.T) {
+	c := newCluster(t)
+	c.Set(func(b *fakeapi.Behaviour) {
+		b.Allow = func(a authorization.ResourceAttributes) bool { return a.Resource != "namespaces" && a.Verb != "delete" }
+		b.Fault = func(q fakeapi.Request) fakeapi.Fault {
+			if q.Resource != "namespaces" {
+				return fakeapi.Fault{}
+			}
+			return fakeapi.Fault{Err: apierrors.NewForbidden(schema.GroupResource{Resource: "namespaces"}, "jobs", errors.New("no right"))}
+		}
+	})
+	_, err := serve(t, c.place(t), acts(1))
+	if err == nil || !strings.Contains(err.Error(), "the account lacks rights in the namespace jobs: delete of pods; get of namespaces") {
+		t.Errorf("got %v", err)
 	}
 }
 
