@@ -91,6 +91,7 @@ func TestNode_LacksDisk(t *testing.T) {
 	if p.object("main") != "hunter2\n" {
 		t.Errorf("the object is %q", p.object("main"))
 	}
+	p.kubectl("delete", "pods", "-n", p.namespace, "-l", "deployster.io/kind=action") // it stays, as the proof of its end
 	p.empty()
 }
 
@@ -107,9 +108,10 @@ func TestNode_PreemptsAPod(t *testing.T) {
 	wait := p.begin()
 	p.apply("{apiVersion: v1, kind: Pod, metadata: {name: high, namespace: " + p.namespace + "}, spec: {priorityClassName: high, restartPolicy: Never, " +
 		"terminationGracePeriodSeconds: 0, containers: [{name: c, image: \"" + node.Registry + "/pause:1\", resources: {requests: {cpu: 1200m}}}]}}")
-	p.endsWell(wait)
+	p.until("the action has ended", time.Minute, func() bool { return p.object("main") != "" })
 	p.kubectl("wait", "--for=condition=Ready", "--timeout=60s", "-n", p.namespace, "pod/high")
-	p.kubectl("delete", "pod", "high", "-n", p.namespace, "--now")
+	p.kubectl("delete", "pod", "high", "-n", p.namespace, "--now") // the query after the action needs room
+	p.endsWell(wait)
 	p.empty()
 }
 
