@@ -53,7 +53,8 @@ func ParseClusterPath(path string) (ClusterPath, error) {
 		return p, fmt.Errorf("%s is not a key of a %s: write /%s/%s/KEY", path, kind, kind, name)
 	}
 	for _, part := range parts {
-		if parted && (p.Kind != "pvc" && (!has(part, ofKeys) || strings.HasPrefix(part, "..")) || part == "" || part == "." || part == "..") {
+		key := has(part, ofKeys) && !strings.HasPrefix(part, "..")
+		if parted && (p.Kind != "pvc" && !key || part == "" || part == "." || part == "..") {
 			return p, fmt.Errorf("%q is not a part of %s %s", part, kind, name)
 		}
 	}

@@ -58,7 +58,7 @@ func TestFault_PrivateRegistry(t *testing.T) {
 	registries := `registries = { "` + node.Registry + `/file" = "` + at + `/file" }`
 	p.host(registries)
 	out := p.run(1, "plan")
-	if !strings.Contains(out, "An image cannot be pulled on jobs") || !strings.Contains(out, "401") || !strings.Contains(out, "image_pull_secrets") {
+	if !strings.Contains(out, "An image cannot be pulled on jobs") || !strings.Contains(out, "authorization failed") || !strings.Contains(out, "image_pull_secrets") {
 		t.Errorf("the reason is missing: %s", out)
 	}
 	p.kubectl("create", "secret", "docker-registry", "registry", "-n", p.namespace, "--docker-server="+at, "--docker-username=ops",

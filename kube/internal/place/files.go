@@ -130,7 +130,8 @@ func (p *Place) send(ctx context.Context, pod, container, key, tree string) erro
 		case seen.Pod != nil && podstatus.Initialized(seen.Pod, container):
 			return nil // the last answer was lost
 		case errors.As(err, &refused), time.Now().After(limit), seen.Gone, seen.Pod != nil && podstatus.EndOf(seen.Pod).Over:
-			return &runner.StartError{Fault: runner.NotStarted, Text: fmt.Sprintf("the files of %s could not be sent to %s: %s", from.Name, pod, err)}
+			return &runner.StartError{Fault: runner.NotStarted,
+				Text: fmt.Sprintf("the files of %s could not be sent to %s: %s", from.Name, pod, err)}
 		}
 		select {
 		case <-ctx.Done():

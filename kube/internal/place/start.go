@@ -44,7 +44,8 @@ func (p *Place) order(ctx context.Context, s runner.Spec) (o podspec.Order, u po
 	}
 	settings := s.Settings
 	settings.Host = nil
-	o = podspec.Order{Cluster: p.o.Cluster, Host: p.o.Host, Image: image, Settings: settings, Mounts: s.Mounts, Files: p.filesOf(s.Mounts), Acts: s.Kind == runner.Action, For: s.Name,
+	o = podspec.Order{Cluster: p.o.Cluster, Host: p.o.Host, Image: image, Settings: settings, Mounts: s.Mounts,
+		Files: p.filesOf(s.Mounts), Acts: s.Kind == runner.Action, For: s.Name,
 		Lineage: p.lineage, Run: p.run, Epoch: p.hello.Epoch}
 	switch {
 	case s.Worker != nil && settings.Workers != runner.NoWorkers:

@@ -123,10 +123,9 @@ func (p *Pods) put(pod *core.Pod, gone bool) {
 	switch {
 	case s == nil:
 		s = &Seen{}
+	case s.Pod != nil && s.Pod.UID != pod.UID && older(pod.ResourceVersion, s.Pod.ResourceVersion):
+		return // the end of an earlier Pod of that name
 	case s.Pod != nil && s.Pod.UID != pod.UID:
-		if older(pod.ResourceVersion, s.Pod.ResourceVersion) {
-			return // the end of an earlier Pod of that name
-		}
 		s = &Seen{}
 	case s.Pod == nil: // events came first
 		s = &Seen{Events: slices.DeleteFunc(s.Events, func(e core.Event) bool { return e.InvolvedObject.UID != pod.UID })}

@@ -48,15 +48,17 @@ func (o Order) files(limits core.ResourceRequirements) (volumes []core.Volume, r
 	for n, key := range o.Keys() {
 		f := o.Files[key]
 		if f.Size > room {
-			return nil, nil, fmt.Errorf("the files of %s need %d bytes, and the Pod has %d: disk = \"...\" in the type block", f.Name, f.Size, room)
+			return nil, nil, fmt.Errorf("the files of %s need %d bytes, and the Pod has %d: disk = \"...\" in the type block",
+				f.Name, f.Size, room)
 		}
 		name := FilesContainer(n)
 		volumes = append(volumes, core.Volume{Name: name, VolumeSource: core.VolumeSource{EmptyDir: &core.EmptyDirVolumeSource{
 			SizeLimit: resource.NewQuantity(room, resource.BinarySI)}}})
 		receive = append(receive, core.Container{Name: name, Image: o.Cluster.Agent, ImagePullPolicy: core.PullIfNotPresent,
-			Command: []string{Program, "receive", "-socket=" + FilesSocket, f.Tree, filesDir}, Resources: limits, SecurityContext: agentSecurity(),
-			VolumeMounts: []core.VolumeMount{{Name: "agent", MountPath: "/.deployster", ReadOnly: true}, {Name: "run", MountPath: "/.deployster-run"},
-				{Name: name, MountPath: filesDir}}})
+			Command:   []string{Program, "receive", "-socket=" + FilesSocket, f.Tree, filesDir},
+			Resources: limits, SecurityContext: agentSecurity(),
+			VolumeMounts: []core.VolumeMount{{Name: "agent", MountPath: "/.deployster", ReadOnly: true},
+				{Name: "run", MountPath: "/.deployster-run"}, {Name: name, MountPath: filesDir}}})
 	}
 	return volumes, receive, nil
 }
