@@ -19,7 +19,7 @@ func startAdvice(f runner.StartFault) string {
 	case runner.NotPossible:
 		return "See docs/kubernetes.md for what a Pod can have."
 	}
-	return "Mend that, or give it more time: start_timeout in the kubernetes block of the host."
+	return "Remove the cause, or give it more time: start_timeout in the kubernetes block of the host."
 }
 
 // startError returns the error of an invocation that a cluster did not start.
