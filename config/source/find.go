@@ -82,6 +82,10 @@ func (f *finder) argument(arg string) {
 	case f.values[path]:
 		f.fail("A variable file is not a manifest", "%q is named by -var-file, and as a manifest too. Name it once.", arg)
 	case !isManifest(filepath.Base(path)):
+		if IsTestFile(filepath.Base(arg)) {
+			f.fail("Not a manifest", "%q has tests of manifests. To run them: deployster test", arg)
+			break
+		}
 		f.fail("Not a manifest", "%q is not a manifest: their names end in .hcl or .hcl.json, do not begin with a dot, and are not those "+
 			"of variable files (vars.auto.hcl, vars.NAME.auto.hcl). Give values of variables with -var-file.", arg)
 	default:
@@ -150,7 +154,7 @@ func (f *finder) file(path string) {
 
 // isManifest reports whether a file with this name is a manifest.
 func isManifest(name string) bool {
-	if strings.HasPrefix(name, ".") || IsAutoFile(name) {
+	if strings.HasPrefix(name, ".") || IsAutoFile(name) || strings.HasSuffix(name, TestEnding) {
 		return false
 	}
 	return strings.HasSuffix(name, ".hcl") || strings.HasSuffix(name, ".hcl.json")

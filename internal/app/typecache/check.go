@@ -5,11 +5,9 @@ import (
 	"slices"
 
 	"deployster/config"
-	"deployster/internal/app/images"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
-	"deployster/internal/runtime/runner/imagestore"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan/subject"
 	"deployster/protocol"
@@ -18,17 +16,16 @@ import (
 // Check returns the errors in the configs of a manifest, whose variables need no values,
 // and notes the types whose schemas are not known here.
 func Check(w *workspace.Workspace, m *config.Manifest) diag.Diagnostics {
-	lock, err := images.ReadLock(w.Dir)
+	known, err := New(w)
 	if err != nil {
 		return diag.From("Cannot read the lock file", err)
 	}
-	client := typeclient.New(typeclient.Options{Version: w.Version, Workspace: w.Dir, Inits: workspace.NewInitCache(w.Dir)})
 	types, unknown := map[string]protocol.Type{}, map[string]bool{}
 	for _, r := range m.Resources() {
 		if r.Publish != nil {
 			continue // its image is that of an artifact
 		}
-		ty, ok := client.Kept(typeclient.Target{Reference: r.TypeRef, Digest: pinned(lock, r.TypeRef), Settings: r.Settings})
+		ty, ok := known.Kept(typeclient.Target{Reference: r.TypeRef, Settings: r.Settings})
 		if !ok {
 			unknown[r.TypeRef] = true
 			continue
@@ -40,7 +37,7 @@ func Check(w *workspace.Workspace, m *config.Manifest) diag.Diagnostics {
 	for _, addr := range slices.Sorted(maps.Keys(types)) {
 		resolved, wrong := m.Config(addr, config.States{})
 		if diags = append(diags, wrong...); !wrong.HasErrors() {
-			diags = append(diags, subject.Violations(m, addr, client.CheckConfig(types[addr], resolved.Value, resolved.Unknown))...)
+			diags = append(diags, subject.Violations(m, addr, known.Client.CheckConfig(types[addr], resolved.Value, resolved.Unknown))...)
 		}
 	}
 	if names := slices.Sorted(maps.Keys(unknown)); len(names) > 0 {
@@ -48,14 +45,4 @@ func Check(w *workspace.Workspace, m *config.Manifest) diag.Diagnostics {
 			3))
 	}
 	return diags
-}
-
-// pinned returns the digest of an image from its name or the lock file; "" = neither has
-// one, and only the image store can resolve the name.
-func pinned(lock *config.Lock, reference string) string {
-	full, digest, err := imagestore.FullName(reference)
-	if err != nil || digest != "" || lock == nil {
-		return digest
-	}
-	return lock.Images[full]
 }

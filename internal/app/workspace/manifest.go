@@ -50,6 +50,11 @@ func (w *Workspace) Check(ctx context.Context, in Inputs) (*config.Manifest, dia
 	return m, diags
 }
 
+// Load loads manifests that were found, with given values of variables. It reports and learns nothing.
+func (w *Workspace) Load(sources config.Sources, inputs []config.VarInput) (*config.Manifest, diag.Diagnostics) {
+	return config.Load(sources, inputs, w.builtins())
+}
+
 // consoleManifest is Manifest for expressions, which can be evaluated even without any
 // manifest.
 func (w *Workspace) consoleManifest(ctx context.Context, in Inputs) (*config.Manifest, error) {
