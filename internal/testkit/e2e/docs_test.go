@@ -78,6 +78,16 @@ func TestDocs_Manifests(t *testing.T) {
 				t.Errorf("%s: %v in\n%s", name, diags, text)
 				continue
 			}
+			if first, _, _ := strings.Cut(text, "\n"); config.IsTestFile(strings.TrimPrefix(first, "# ")) {
+				file := filepath.Join(t.TempDir(), "a.test.hcl")
+				if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+					t.Fatal(err)
+				}
+				if _, diags := config.ReadTests(file, name); len(diags) != 0 {
+					t.Errorf("%s: %v in\n%s", name, diags, text)
+				}
+				continue
+			}
 			if strings.HasPrefix(text, "# part of a manifest") || len(file.Body.(*hclsyntax.Body).Blocks) == 0 {
 				continue
 			}
