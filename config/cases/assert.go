@@ -33,7 +33,8 @@ func Judge(m *eval.Modules, c Case, plan planvalue.Plan) (list []Failure, diags 
 
 func (a assert) judge(m *eval.Modules, e *eval.Evaluator, plan planvalue.Plan) (*Failure, hcl.Diagnostics) {
 	for _, expr := range []hcl.Expression{a.condition, a.message} {
-		if d := m.Checker.CheckRefs(expr, decl.Usage{What: "an assertion about a plan", Static: true, Plan: true}, m.Tree.Root); d.HasErrors() {
+		if d := m.Checker.CheckRefs(expr, decl.Usage{What: "an assertion about a plan", Static: true, Plan: true},
+			m.Tree.Root); d.HasErrors() {
 			return nil, d
 		}
 	}
@@ -56,7 +57,8 @@ func (a assert) judge(m *eval.Modules, e *eval.Evaluator, plan planvalue.Plan) (
 	text, _ = text.UnmarkDeep()
 	plain, err := convert.Convert(text, cty.String)
 	if err != nil || plain.IsNull() || !plain.IsKnown() || plain.AsString() == "" {
-		return nil, append(diags, source.Failure(a.message.Range(), "No message", "The error_message of an assertion is a text that is not empty."))
+		return nil, append(diags, source.Failure(a.message.Range(), "No message",
+			"The error_message of an assertion is a text that is not empty."))
 	}
 	return &Failure{Line: a.condition.Range().Start.Line, Message: plain.AsString()}, diags
 }

@@ -82,7 +82,8 @@ func (r *reader) followed() {
 		switch {
 		case c.Follows == "" || slices.Contains(names, c.Follows):
 		case slices.ContainsFunc(r.file.Cases, func(o Case) bool { return o.Name == c.Follows }):
-			r.fail(c.follows, "Follows a later case", "%q stands below this case, and a case follows one above it. Exchange them.", c.Follows)
+			r.fail(c.follows, "Follows a later case", "%q stands below this case, and a case follows one above it. Exchange them.",
+				c.Follows)
 		default:
 			r.fail(c.follows, "Unknown case", "There is no case %q in this file: %s.%s", c.Follows, words.ThereAre(names),
 				words.DidYouMean(c.Follows, names))
@@ -118,8 +119,9 @@ func (r *reader) oneCase(b *hcl.Block) {
 		}
 	}
 	if len(c.asserts) == 0 && len(c.Errors) == 0 && content.Attributes["expect_errors"] == nil {
-		r.fail(b.DefRange, "Nothing is tested", "A case has assert blocks, or expect_errors: without them it would pass whatever is planned. "+
-			"To test only that a plan can be made, write expect_errors = [].")
+		r.fail(b.DefRange, "Nothing is tested",
+			"A case has assert blocks, or expect_errors: without them it would pass whatever is planned. "+
+				"To test only that a plan can be made, write expect_errors = [].")
 	}
 	r.file.Cases = append(r.file.Cases, c)
 }
@@ -182,8 +184,9 @@ func (r *reader) variables(a *hcl.Attribute) (list []source.VarInput) {
 		}
 		if v, ok := r.constant(pair.Value); ok {
 			at := pair.Value.Range()
-			list = append(list, source.VarInput{Name: name, Origin: fmt.Sprintf("%s:%d", at.Filename, at.Start.Line), Value: v, Strict: true,
-				At: at, Src: r.file.text})
+			list = append(list, source.VarInput{Name: name, Origin: fmt.Sprintf("%s:%d", at.Filename, at.Start.Line), Value: v,
+				Strict: true,
+				At:     at, Src: r.file.text})
 		}
 	}
 	return list

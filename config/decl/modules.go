@@ -163,8 +163,9 @@ func (l *loader) childOnly() {
 			"only the root manifest may declare one. Move it there."))
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.b.Policies)) {
-		l.add(source.Failure(l.b.Policies[name].At, "A policy in a module", "A policy judges the whole plan, so that only the root manifest "+
-			"may declare one. Move it there."))
+		l.add(source.Failure(l.b.Policies[name].At, "A policy in a module",
+			"A policy judges the whole plan, so that only the root manifest "+
+				"may declare one. Move it there."))
 	}
 	for _, attrs := range l.settings {
 		if a := attrs["state"]; a != nil {

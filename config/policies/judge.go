@@ -38,8 +38,9 @@ func judge(e *eval.Evaluator, r decl.Rule, plan planvalue.Plan) (*Finding, hcl.D
 	value, _ = value.UnmarkDeep()
 	denied, ok := denies(value)
 	if !ok {
-		return nil, append(diags, source.Failure(r.Deny.Range(), "Wrong type", "The deny of a rule is a list of text, such as addresses, or "+
-			"true or false, and this %s.", values.Describe(value)))
+		return nil, append(diags, source.Failure(r.Deny.Range(), "Wrong type",
+			"The deny of a rule is a list of text, such as addresses, or "+
+				"true or false, and this %s.", values.Describe(value)))
 	}
 	if !denied {
 		return nil, diags

@@ -11,7 +11,8 @@ func casesCommand(e Env) *cli.Command {
 		Name:      "test",
 		Usage:     "run the tests of manifests, without root, a container or a state",
 		ArgsUsage: "[FILE.test.hcl | DIR ...]",
-		Description: "A file whose name ends in .test.hcl has case blocks: variables, a world of existing objects, and what the plan must be.\n" +
+		Description: "A file whose name ends in .test.hcl has case blocks: variables, a world of existing objects, and what the plan " +
+			"must be.\n" +
 			"Without arguments it runs those of the working directory. The environment's variables are not read.\n" +
 			"Exit codes: 0 all passed, 1 one failed or there was an error.",
 		Flags: []cli.Flag{

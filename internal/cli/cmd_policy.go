@@ -13,7 +13,8 @@ func policyCommand(e Env) *cli.Command {
 		Usage: "test policies",
 		Subcommands: []*cli.Command{{
 			Name: "test", Usage: "have policies judge the plans of test cases", ArgsUsage: "DIR",
-			Description: "DIR has policy blocks in its .hcl files, and cases in cases/NAME: plan.json, as show -json prints it, and expect.json.\n" +
+			Description: "DIR has policy blocks in its .hcl files, and cases in cases/NAME: plan.json, as show -json prints it, and " +
+				"expect.json.\n" +
 				"Exit codes: 0 all cases passed, 1 a case failed.",
 			Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
 			Action: e.action(testPolicies),

@@ -173,7 +173,8 @@ func given(c *cli.Context, name string) *string {
 // overrideFlags returns the flags of a decision about policies.
 func overrideFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.GenericFlag{Name: "override", Value: &flagvalues.Words{}, Usage: "apply what the overridable policy `NAME` denies; may be repeated"},
+		&cli.GenericFlag{Name: "override", Value: &flagvalues.Words{},
+			Usage: "apply what the overridable policy `NAME` denies; may be repeated"},
 		&cli.StringFlag{Name: "reason", Usage: "the `TEXT` that is recorded of why -override overrides a policy"},
 	}
 }

@@ -13,7 +13,8 @@ func validate(p *plan.Plan) string {
 	if p.Errored {
 		return "it is of a plan with errors"
 	}
-	for _, check := range []func(*plan.Plan) string{resources, unreached, exclusiveSets, policies, movedEntries, outputs, (*plan.Plan).InvalidOrder} {
+	for _, check := range []func(*plan.Plan) string{resources, unreached, exclusiveSets, policies, movedEntries, outputs,
+		(*plan.Plan).InvalidOrder} {
 		if why := check(p); why != "" {
 			return why
 		}

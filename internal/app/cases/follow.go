@@ -24,7 +24,8 @@ type ended struct {
 
 // result is the state after an apply of the plan of a case, and the objects there are then. given are the objects of
 // the case that follows: what they have beside a config was made by the apply.
-func (e ended) result(given map[string]map[string]config.TestObject, now time.Time) (state.Snapshot, map[string]map[string]config.TestObject, error) {
+func (e ended) result(given map[string]map[string]config.TestObject, now time.Time) (state.Snapshot,
+	map[string]map[string]config.TestObject, error) {
 	m, err := draft.Expanded(e.manifest, e.plan)
 	if err != nil {
 		return state.Snapshot{}, nil, err
@@ -93,7 +94,8 @@ func (e ended) made(m *config.Manifest, addr string, step *plan.Step, states con
 		}
 	}
 	entry := state.Entry{Type: step.Type, Digest: step.Init.Digest, Config: observe.Recordable(e.world, step.Init, conf.Value),
-		State: e.world.state(step.Init, conf.Value, nil, encode(object)), Aliases: step.Aliases, Settings: step.Settings, Mounts: step.Mounts,
+		State: e.world.state(step.Init, conf.Value, nil, encode(object)), Aliases: step.Aliases, Settings: step.Settings,
+		Mounts:   step.Mounts,
 		ReadOnly: step.ReadOnly, PreventDestroy: step.Protect, OnRemove: step.OnRemove, Identity: step.Init.Identity, Kind: step.Init.Kind,
 		Sensitive: state.Sensitive{Config: conf.Sensitive}}
 	if list := e.world.CheckState(step.Init, entry.State); len(list) > 0 {

@@ -64,7 +64,8 @@ func (w *world) State(_ context.Context, t typeclient.Target, ty protocol.Type, 
 		if !there {
 			return protocol.Answer{Status: protocol.Missing}, nil
 		}
-		return protocol.Answer{Status: protocol.Stale, StaleState: w.state(ty, in.Config, in.Unknown, object.State), Actions: action("delete")}, nil
+		return protocol.Answer{Status: protocol.Stale, StaleState: w.state(ty, in.Config, in.Unknown, object.State),
+			Actions: action("delete")}, nil
 	}
 	if !there {
 		return protocol.Answer{Status: protocol.Missing, Actions: action("create")}, nil

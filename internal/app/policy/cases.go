@@ -60,7 +60,8 @@ func (j Judge) Test(ctx context.Context, dir string) ([]Case, error) {
 		cases = append(cases, c)
 	}
 	if len(cases) == 0 {
-		return nil, diag.Errorf("No cases", "%s has no cases: directories %s/NAME with %s, as `deployster show -json PLAN` prints it, and %s.",
+		return nil, diag.Errorf("No cases",
+			"%s has no cases: directories %s/NAME with %s, as `deployster show -json PLAN` prints it, and %s.",
 			dir, casesDir, planFile, expectFile)
 	}
 	return cases, nil
@@ -73,7 +74,8 @@ func (p Policies) test(ctx context.Context, dir string) (c Case, err error) {
 		return c, diag.Errorf("Cannot read the case", "%s.", err)
 	}
 	if document, err = Bare(document); err != nil {
-		return c, diag.Errorf("Cannot read the case", "%s: %s. It is what `deployster show -json PLAN` prints.", filepath.Join(dir, planFile), err)
+		return c, diag.Errorf("Cannot read the case", "%s: %s. It is what `deployster show -json PLAN` prints.", filepath.Join(dir,
+			planFile), err)
 	}
 	expected := expectation{}
 	content, err := os.ReadFile(filepath.Join(dir, expectFile))

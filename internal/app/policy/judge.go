@@ -58,8 +58,9 @@ func (j Judge) Of(m *config.Manifest, o Overrides) (Policies, error) {
 	p.overrides = o
 	for _, one := range policiesOf(m) {
 		if slices.ContainsFunc(p.list, func(r ready) bool { return r.Name == one.Name }) {
-			return p, m.Diagnose(diag.Errorf("The policy is required already", "%s names a file that has the policy %s, which no manifest can "+
-				"set. Give this one another name.", workspace.RequirePolicy, one.Name), &one.Range)
+			return p, m.Diagnose(diag.Errorf("The policy is required already",
+				"%s names a file that has the policy %s, which no manifest can "+
+					"set. Give this one another name.", workspace.RequirePolicy, one.Name), &one.Range)
 		}
 		p.list = append(p.list, ready{one, m, false})
 	}
@@ -170,7 +171,8 @@ func (j Judge) client(r ready) (*typeclient.Client, error) {
 }
 
 // verdict returns what one policy finds. An error reports that it cannot judge.
-func (r ready) verdict(ctx context.Context, c *typeclient.Client, document json.RawMessage, value config.PlanValue) (verdict.Policy, error) {
+func (r ready) verdict(ctx context.Context, c *typeclient.Client, document json.RawMessage, value config.PlanValue) (verdict.Policy,
+	error) {
 	v := verdict.Policy{Name: r.Name, Level: r.Level, Required: r.required, Image: r.Type, Timed: r.Timed}
 	if r.Type == "" {
 		found, diags := config.Judge(r.manifest, r.Policy, value)
@@ -187,7 +189,8 @@ func (r ready) verdict(ctx context.Context, c *typeclient.Client, document json.
 	}
 	v.Digest, t.Digest = ty.Digest, ty.Digest
 	if wrong := c.CheckConfig(ty, r.Config.Value, nil); ty.Policy != nil && len(wrong) > 0 {
-		return v, diag.Errorf("Invalid config", "The config of the policy does not match its image's config_schema: %s", wrong[0].Sentence())
+		return v, diag.Errorf("Invalid config", "The config of the policy does not match its image's config_schema: %s",
+			wrong[0].Sentence())
 	}
 	v.Results, err = c.Judge(ctx, t, ty, r.Config.Value, document)
 	return v, err

@@ -29,11 +29,13 @@ func (o Overrides) Check(saved bool) error {
 	case len(o.Names) == 0:
 		return nil
 	case saved:
-		return diag.Errorf("Conflicting flags", "-override is a decision of who plans, and a saved plan keeps it: it cannot be made when the "+
-			"plan is applied. Plan again with -override.")
+		return diag.Errorf("Conflicting flags",
+			"-override is a decision of who plans, and a saved plan keeps it: it cannot be made when the "+
+				"plan is applied. Plan again with -override.")
 	case !given || strings.TrimSpace(*o.Reason) == "":
-		return diag.Errorf("Missing flag", "-override needs -reason=TEXT: why the policy is overridden, such as the number of a ticket. It is "+
-			"recorded in the plan, the state and the report.")
+		return diag.Errorf("Missing flag",
+			"-override needs -reason=TEXT: why the policy is overridden, such as the number of a ticket. It is "+
+				"recorded in the plan, the state and the report.")
 	case len(*o.Reason) > maxReason:
 		return diag.Errorf("Invalid flag value", "The text of -reason has %d bytes, and at most %d are allowed.", len(*o.Reason), maxReason)
 	}
@@ -53,11 +55,13 @@ func (o Overrides) fit(all []ready) error {
 			return diag.Errorf("Unknown policy", "-override names %q, and there is no such policy: %s.%s", diag.Visible(name),
 				words.ThereAre(names), words.DidYouMean(name, names))
 		case all[i].Level == config.Mandatory:
-			return diag.Errorf("The policy cannot be overridden", "The policy %s is mandatory. Change what it denies, or have its owner change "+
-				"the policy.", name)
+			return diag.Errorf("The policy cannot be overridden",
+				"The policy %s is mandatory. Change what it denies, or have its owner change "+
+					"the policy.", name)
 		case all[i].Level == config.Advisory:
-			return diag.Errorf("The policy denies nothing", "The policy %s is advisory: its results are shown, and never deny a plan. Leave "+
-				"-override=%[1]s out.", name)
+			return diag.Errorf("The policy denies nothing",
+				"The policy %s is advisory: its results are shown, and never deny a plan. Leave "+
+					"-override=%[1]s out.", name)
 		}
 	}
 	return nil

@@ -175,8 +175,9 @@ func withoutGone(now *state.Snapshot, addresses []string) (rest, gone []string) 
 func onItsWay(now state.Snapshot, names []string) error {
 	for _, name := range names {
 		if t := now.Resources[name].Transfer; t != nil {
-			return diag.Errorf("A resource is on its way", "%s is on its way between this state and %s. Nothing was changed. `deployster apply` "+
-				"finishes that, or `deployster state transfer -cancel`.", diag.Visible(name), diag.Visible(t.Other().State))
+			return diag.Errorf("A resource is on its way",
+				"%s is on its way between this state and %s. Nothing was changed. `deployster apply` "+
+					"finishes that, or `deployster state transfer -cancel`.", diag.Visible(name), diag.Visible(t.Other().State))
 		}
 	}
 	return nil

@@ -209,8 +209,9 @@ func renamed(here state.Snapshot, addresses []string, as string) (map[string]str
 		to[one.From] = one.To
 	}
 	if len(to) == 0 {
-		return nil, diag.Errorf("Cannot transfer "+m.From+" as "+m.To, "%s is the address of one instance, and several are recorded: name one of "+
-			"them. Nothing was changed.", m.To)
+		return nil, diag.Errorf("Cannot transfer "+m.From+" as "+m.To,
+			"%s is the address of one instance, and several are recorded: name one of "+
+				"them. Nothing was changed.", m.To)
 	}
 	return to, nil
 }

@@ -49,7 +49,8 @@ func declares(m *config.Manifest, addr string) bool {
 }
 
 // Foreseen is Left for a command that locks nothing: it reads the states that removed blocks name.
-func Foreseen(ctx context.Context, w *workspace.Workspace, place state.Place, s state.Snapshot, m *config.Manifest) map[string]*reason.Reason {
+func Foreseen(ctx context.Context, w *workspace.Workspace, place state.Place, s state.Snapshot,
+	m *config.Manifest) map[string]*reason.Reason {
 	left := Still(s, m, func(string) error { return nil })
 	checks := map[string]func(string) error{}
 	for addr, name := range given(w, m, s) {
@@ -98,8 +99,9 @@ func (r read) Replace(state.Snapshot) error { return errors.ErrUnsupported }
 // mayTravel refuses to write what is encrypted into a state that does not exist yet: only its own project knows its keys.
 func mayTravel(from *workspace.Workspace, to transfer.End) error {
 	if from.Keys.Encrypts() && to.Snapshot().Lineage == "" {
-		return diag.Errorf("There is no state yet", "%s does not exist, and this state is encrypted: apply there first, so that the keys of that "+
-			"project are used. Nothing was changed.", to.Name)
+		return diag.Errorf("There is no state yet",
+			"%s does not exist, and this state is encrypted: apply there first, so that the keys of that "+
+				"project are used. Nothing was changed.", to.Name)
 	}
 	return nil
 }

@@ -72,8 +72,9 @@ func PoliciesAround(w *Workspace) (*config.Manifest, error) {
 		return nil, nil
 	}
 	if diags.HasErrors() {
-		return nil, append(diags, diag.Errorf("The policies here cannot be read", "They judge this plan too, and their manifests have errors. "+
-			"Variables get values from files and from the environment here."))
+		return nil, append(diags, diag.Errorf("The policies here cannot be read",
+			"They judge this plan too, and their manifests have errors. "+
+				"Variables get values from files and from the environment here."))
 	}
 	w.Secrets.Add(m.Secrets())
 	return m, nil

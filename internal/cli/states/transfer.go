@@ -15,8 +15,9 @@ func transferTo(c *cli.Context, s Session) error {
 	case o.To == "" && !o.Cancel:
 		return diag.Errorf("Missing flag", "state transfer needs -to, the state of the other project: a URL, or the path of a file.")
 	case len(o.Addresses) == 0 && !o.Cancel:
-		return diag.Errorf("Missing argument", "state transfer takes the addresses of what is given to the other state. `deployster state list` "+
-			"lists them.")
+		return diag.Errorf("Missing argument",
+			"state transfer takes the addresses of what is given to the other state. `deployster state list` "+
+				"lists them.")
 	case o.Cancel && o.As != "":
 		return diag.Errorf("Conflicting flags", "-cancel takes back what is on its way: -as has no meaning.")
 	}

@@ -8,7 +8,8 @@ import (
 	"deployster/internal/base/words"
 )
 
-const fixPolicy = "Read one JSON object from stdin, with the \"config\" and the \"plan\", and print {\"results\": [...]}, each result with " +
+const fixPolicy = "Read one JSON object from stdin, with the \"config\" and the \"plan\", and print {\"results\": [...]}, each result " +
+	"with " +
 	"a severity and a message. docs/policy.md, section Policies as images."
 
 // samplePlans are plans as policies get them: of nothing, and of one resource that is created. Each has a key that no image knows.

@@ -82,23 +82,27 @@ func (c *Client) Describe(ctx context.Context, t Target) (k Kind, err error) {
 		c.learn(t, t.Sensitive)
 		return k, nil
 	case has[0] || has[1]:
-		return k, c.failed(t, errors.ErrUnsupported, "The image sends no notifications", "Image %s is one of Concourse's for artifacts, and has no "+
-			"/opt/resource/out, which would send them.", diag.Visible(t.Reference))
+		return k, c.failed(t, errors.ErrUnsupported, "The image sends no notifications",
+			"Image %s is one of Concourse's for artifacts, and has no "+
+				"/opt/resource/out, which would send them.", diag.Visible(t.Reference))
 	}
 	if k.Type, err = c.o.Types.Describe(ctx, t.Target); err != nil {
 		return k, err
 	}
 	switch {
 	case k.Type.Notify == nil:
-		return k, c.failed(t, errors.ErrUnsupported, "The image sends no notifications", "Image %s is a resource type: its answer to init has no "+
-			"\"notify\". Use it in a resource block.", diag.Visible(t.Reference))
+		return k, c.failed(t, errors.ErrUnsupported, "The image sends no notifications",
+			"Image %s is a resource type: its answer to init has no "+
+				"\"notify\". Use it in a resource block.", diag.Visible(t.Reference))
 	case string(t.Params) != "{}" && len(t.Params) > 0:
-		return k, c.failed(t, errors.ErrUnsupported, "Unexpected params", "params are for images of Concourse, and %s takes a config only. Put them "+
-			"into config.", diag.Visible(t.Reference))
+		return k, c.failed(t, errors.ErrUnsupported, "Unexpected params",
+			"params are for images of Concourse, and %s takes a config only. Put them "+
+				"into config.", diag.Visible(t.Reference))
 	}
 	c.learn(t, append(c.schemas.WriteOnly(k.Type.ConfigSchema, t.Config), t.Sensitive...))
 	for _, v := range c.o.Types.CheckConfig(k.Type, t.Config, nil) {
-		return k, c.failed(t, errors.ErrUnsupported, "The config is not valid", "Image %s refuses it: %s", diag.Visible(t.Reference), v.Sentence())
+		return k, c.failed(t, errors.ErrUnsupported, "The config is not valid", "Image %s refuses it: %s", diag.Visible(t.Reference),
+			v.Sentence())
 	}
 	return k, nil
 }

@@ -74,7 +74,8 @@ func (k Certificate) order(ctx context.Context, c *call, key crypto.Signer) ([]b
 			}
 		}
 	}
-	request, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: subject, DNSNames: dns, IPAddresses: ips}, key)
+	request, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: subject, DNSNames: dns, IPAddresses: ips},
+		key)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,8 @@ import (
 // Plan compares the certificate and its files.
 func (k Certificate) Plan(ctx context.Context, c *call, have *State) (*protocol.Plan, error) {
 	plan := &protocol.Plan{Actions: []protocol.Action{{Name: "create", Description: "Make a key, and have the certificate signed"}},
-		Unknown: []string{"/not_after", "/fingerprint", "/dns_names", "/common_name", "/issuer"}, Forecast: map[string]any{"key_type": c.Config.KeyType}}
+		Unknown:  []string{"/not_after", "/fingerprint", "/dns_names", "/common_name", "/issuer"},
+		Forecast: map[string]any{"key_type": c.Config.KeyType}}
 	if have != nil {
 		plan.Actions[0] = protocol.Action{Name: "update", Description: "Have the certificate signed again"}
 		plan.Reasons = have.reasons

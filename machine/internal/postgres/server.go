@@ -49,7 +49,8 @@ func (s server) run(ctx context.Context, database, script string) ([]byte, error
 	}
 	var out, log bytes.Buffer
 	err := s.machine.Run(ctx, access.Command{Args: []string{"psql", "-X", "-A", "-t", "-q", "-h", s.socket, "-p",
-		strconv.Itoa(s.port), "-U", superuser, "-d", database, "-f", "-"}, Env: []string{"PGAPPNAME=deployster", "PGCLIENTENCODING=UTF8", "PGCONNECT_TIMEOUT=20"}, User: superuser,
+		strconv.Itoa(s.port), "-U", superuser, "-d", database, "-f", "-"}, Env: []string{"PGAPPNAME=deployster", "PGCLIENTENCODING=UTF8",
+		"PGCONNECT_TIMEOUT=20"}, User: superuser,
 		Stdin: strings.NewReader(before + script), Stdout: &out, Stderr: &log})
 	switch {
 	case errors.Is(err, exec.ErrNotFound):

@@ -25,7 +25,8 @@ func readNotify(f *Fields, ty *protocol.Type, states bool) bool {
 	case c.Entrypoint == "" && len(c.Args) == 0:
 		f.Problem("\"notify\" must differ from init: give at least one of entrypoint, args")
 	}
-	for _, key := range []string{"plugs", "plugs_in", "watch_action", "discover_action", "worker", "batch", "guard", "state_schema", "identity",
+	for _, key := range []string{"plugs", "plugs_in", "watch_action", "discover_action", "worker", "batch", "guard", "state_schema",
+		"identity",
 		"kind", "auto_edges", "absent", "repair", "refresh", "memory", "unknowns", "independent", "reuse", "needs", "dependencies"} {
 		if f.has(key) {
 			f.Problem("\"notify\" and %q exclude each other: what sends notifications has neither states nor plugs", key)

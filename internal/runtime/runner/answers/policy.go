@@ -41,7 +41,8 @@ func readPolicyInit(f *Fields, ty *protocol.Type) {
 	}
 	for _, key := range f.keys() {
 		if !f.known[key] {
-			f.Problem("the key %q does not belong to a policy: beside \"policy\" an answer has \"label\", \"config_schema\", \"cache\" and "+
+			f.Problem("the key %q does not belong to a policy: beside \"policy\" an answer has \"label\", \"config_schema\", \"cache\" "+
+				"and "+
 				"\"protocol\"", key)
 		}
 	}
