@@ -24,6 +24,7 @@ var examples = map[string][]string{
 	"sign":               {"deployster sign -sign-key=key.pem plan.bin"},
 	"output":             {"deployster output -raw url", "deployster output -json"},
 	"validate":           {"deployster validate -json"},
+	"test":               {"deployster test", "deployster test -run 'too large' -junit results.xml"},
 	"fmt":                {"deployster fmt -recursive", "deployster fmt -check -diff"},
 	"graph":              {"deployster graph -format=svg plan.bin > plan.svg"},
 	"console":            {"echo 'upper(var.name)' | deployster console -var name=shop"},

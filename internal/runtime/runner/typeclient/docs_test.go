@@ -21,7 +21,7 @@ func TestDocs_Messages(t *testing.T) {
 		t.Fatal(err)
 	}
 	const part = "" // a part of a message, which no schema describes alone
-	want := []string{"init-input", "init-answer", "state-input", "state-answer", "state-answer", "state-answer", "state-answer", part, part, "init-answer", part, "state-input-1"}
+	want := []string{"init-input", "init-answer", "state-input", "state-answer", "state-answer", "state-answer", "state-answer", part, part, "init-answer", part, "state-input-1", "init-answer"}
 	blocks := regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(string(doc), -1)
 	if len(blocks) != len(want) {
 		t.Fatalf("%d examples, want %d", len(blocks), len(want))
@@ -59,7 +59,7 @@ func TestDocs_Messages(t *testing.T) {
 		}
 	}
 	linked := map[string]bool{}
-	for _, page := range []string{"protocol.md", "json.md", "artifact-images.md"} { // for authors, and for those who read what is printed
+	for _, page := range []string{"protocol.md", "policy.md", "json.md", "artifact-images.md"} { // for authors, and for those who read what is printed
 		text, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", page))
 		if err != nil {
 			t.Fatal(err)
