@@ -146,6 +146,11 @@ func (s *session) Enter(_ context.Context, h remote.Hello) (remote.Welcome, erro
 func (s *session) Acts(context.Context, remote.Hello) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.acts()
+}
+
+// acts returns an error unless the session may begin an action now. The caller must hold the lock.
+func (s *session) acts() error {
 	switch {
 	case s.gone:
 		return s.fence.Taken()
@@ -175,14 +180,15 @@ func (s *session) Run(ctx context.Context, spec runner.Spec) (runner.Result, err
 		defer context.AfterFunc(s.ctx, func() {})()
 		return s.Fake.Run(ctx, spec)
 	}
-	if err := s.Acts(ctx, s.hello); err != nil {
-		return runner.Result{}, err
-	}
 	act := &action{done: make(chan struct{}), more: make(chan struct{})}
 	s.mu.Lock()
+	if err := s.acts(); err != nil { // decided with the note below: who adopts finds the action, or it does not begin
+		s.mu.Unlock()
+		return runner.Result{}, err
+	}
 	if s.actions[spec.ID] != nil {
 		s.mu.Unlock()
-		return runner.Result{}, fmt.Errorf("the action %s was begun already", spec.ID)
+		return runner.Result{}, &runner.UnknownError{Container: spec.ID, Err: errors.New("it was begun in this Pod before")}
 	}
 	s.actions[spec.ID] = act
 	s.mu.Unlock()

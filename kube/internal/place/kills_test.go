@@ -149,7 +149,14 @@ func finishAs(t *testing.T, c *cluster, m *made, s runner.Spec, recorded bool, e
 		t.Fatal(err)
 	}
 	if m.begun.Load() == 0 { // the image reports that it is missing
-		if _, err := next.Run(t.Context(), s); err != nil {
+		_, err := next.Run(t.Context(), s)
+		if _, unknown := errors.AsType[*runner.UnknownError](err); unknown { // the kill has cut this connection too: it was sent twice
+			var out runner.Outcome
+			if out, err = at.Adopt(t.Context(), s.ID, runner.Watch{}); err == nil && out.Fate != runner.Exited {
+				t.Fatalf("it was begun %d times, and adopted so: %+v", m.begun.Load(), out)
+			}
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
