@@ -97,6 +97,13 @@ func (d *Decisions) remove(ctx context.Context, addr string, entry state.Entry) 
 		step.Reason = why.With(reason.New(reason.KeptUnremovable), leftover(entry))
 		return step, nil
 	}
+	return d.destroy(ctx, addr, step, entry, why)
+}
+
+// destroy queries an entry that its image can remove, and destroys what is left of it. why says why it ends.
+func (d *Decisions) destroy(ctx context.Context, addr string, step *change.Step, entry state.Entry,
+	why *reason.Reason) (*change.Step, error) {
+	x := d.session
 	step.Part = &change.Destroy{}
 	q := x.Query(addr, step, entry)
 	o := x.Observe(ctx, &q, &entry, d.recordedScope())
@@ -114,7 +121,7 @@ func (d *Decisions) remove(ctx context.Context, addr string, entry state.Entry) 
 	}
 	step.Reason, p.NotCreated = why, entry.Adopted
 	p.CurrentMounts, step.Notes = x.Plugs.Compare(ctx, x.Workdir, step.Settings.Host, step.Mounts, step.Init)
-	if block != nil {
+	if block := x.Subject.RemovedBlock(addr); block != nil {
 		step.Reason = reason.New(reason.RemovedBlock, block.Range.String())
 	}
 	if entry.Incomplete() {
