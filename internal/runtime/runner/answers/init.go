@@ -10,6 +10,12 @@ import (
 	"deployster/protocol"
 )
 
+// initAnswer is an answer to init while it is read, and what is known of its type so far.
+type initAnswer struct {
+	*Fields
+	ty *protocol.Type
+}
+
 // ReadInit parses an answer to init. The result is the same type for both protocol versions.
 func ReadInit(answer []byte) (protocol.Type, error) {
 	f, err := ReadFields(answer)
@@ -18,9 +24,9 @@ func ReadInit(answer []byte) (protocol.Type, error) {
 	}
 	ty := protocol.Type{Protocol: VersionOf(f)}
 	if *f.First == nil && ty.Protocol == 1 {
-		readInitV1(f, &ty)
+		initAnswer{f, &ty}.versionOne()
 	} else if *f.First == nil {
-		readInitV2(f, &ty)
+		initAnswer{f, &ty}.versionTwo()
 	}
 	if *f.First != nil {
 		return protocol.Type{}, *f.First
@@ -55,52 +61,52 @@ func isTransitional(f *Fields) bool {
 	return f.has("dependencies") && jsondoc.KindOf(f.members["dependencies"]) == "an object"
 }
 
-func readInitV1(f *Fields, ty *protocol.Type) {
-	transitional := isTransitional(f)
+func (a initAnswer) versionOne() {
+	transitional := isTransitional(a.Fields)
 	for _, key := range []string{"plugs", "plugs_in", "absent", "dependencies", "refresh", "repair", "watch_action", "discover_action",
 		"worker", "batch", "guard", "reuse", "state_schema", "identity",
 		"kind", "cache", "memory", "unknowns", "independent", "needs", "policy"} {
-		if f.has(key) && !(transitional && (key == "plugs" || key == "dependencies")) {
-			f.Problem("the key %q belongs to protocol 2, but by its other keys the answer is of protocol 1; set \"protocol\": 2 to "+
+		if a.has(key) && !(transitional && (key == "plugs" || key == "dependencies")) {
+			a.Problem("the key %q belongs to protocol 2, but by its other keys the answer is of protocol 1; set \"protocol\": 2 to "+
 				"use both \"label\" and %q", key, key)
 			return
 		}
 	}
-	readCommonInit(f, ty)
+	a.common()
 	if transitional {
-		readTransitional(f, ty)
-		f.Done()
+		a.transitional()
+		a.Done()
 		return
 	}
-	if plugs := f.entries("required_plugs"); plugs != nil {
-		ty.Plugs = map[string]protocol.PlugRequest{}
+	if plugs := a.entries("required_plugs"); plugs != nil {
+		a.ty.Plugs = map[string]protocol.PlugRequest{}
 		for _, name := range plugs.keys() {
-			ty.Plugs[name] = protocol.PlugRequest{ContainerPath: containerPath(plugs, name), Writable: true, AnyMode: true}
+			a.ty.Plugs[name] = protocol.PlugRequest{ContainerPath: containerPath(plugs, name), Writable: true, AnyMode: true}
 		}
-		checkPlugs(plugs, ty.Plugs)
+		checkPlugs(plugs, a.ty.Plugs)
 	}
-	if resources := f.entries("required_resources"); resources != nil {
-		ty.RequiredResources = map[string]string{}
+	if resources := a.entries("required_resources"); resources != nil {
+		a.ty.RequiredResources = map[string]string{}
 		for _, alias := range resources.keys() {
-			ty.RequiredResources[alias] = resources.needText(alias)
-			checkAlias(alias, resources)
+			a.ty.RequiredResources[alias] = resources.needText(alias)
+			checkAlias(resources, alias)
 		}
 	}
-	f.Done()
+	a.Done()
 }
 
-// readTransitional reads dependencies and plugs that the answer lists by name, each
+// transitional reads dependencies and plugs that the answer lists by name, each
 // with whether it is optional. Other aliases are not allowed.
-func readTransitional(f *Fields, ty *protocol.Type) {
+func (a initAnswer) transitional() {
 	for _, key := range []string{"required_plugs", "required_resources"} {
-		if f.has(key) {
-			f.Problem("%q and an object of \"dependencies\" exclude each other: both list requirements", key)
+		if a.has(key) {
+			a.Problem("%q and an object of \"dependencies\" exclude each other: both list requirements", key)
 			return
 		}
 	}
-	ty.OnlyThese = true
-	ty.RequiredResources, ty.OptionalResources = map[string]string{}, map[string]string{}
-	deps := f.entries("dependencies")
+	a.ty.OnlyThese = true
+	a.ty.RequiredResources, a.ty.OptionalResources = map[string]string{}, map[string]string{}
+	deps := a.entries("dependencies")
 	if deps == nil {
 		return
 	}
@@ -109,74 +115,74 @@ func readTransitional(f *Fields, ty *protocol.Type) {
 		if d == nil {
 			return
 		}
-		into := ty.RequiredResources
+		into := a.ty.RequiredResources
 		if d.flag("optional", false) {
-			into = ty.OptionalResources
+			into = a.ty.OptionalResources
 		}
 		into[alias] = d.needText("type")
-		checkAlias(alias, deps)
+		checkAlias(deps, alias)
 		d.Done()
 	}
-	readPlugs(f, ty)
+	a.plugs()
 }
 
-func checkAlias(alias string, f *Fields) {
+func checkAlias(f *Fields, alias string) {
 	if !properName(alias) {
 		f.Problem("%q has a name that is not valid for a dependency: at most %d bytes, no control or invisible characters", f.path, maxName)
 	}
 }
 
-func readInitV2(f *Fields, ty *protocol.Type) {
+func (a initAnswer) versionTwo() {
 	for _, key := range []string{"required_plugs", "required_resources"} {
-		if f.has(key) {
-			f.Problem("the key %q belongs to protocol 1, but the answer declares protocol 2; the keys for it are \"plugs\" and "+
+		if a.has(key) {
+			a.Problem("the key %q belongs to protocol 1, but the answer declares protocol 2; the keys for it are \"plugs\" and "+
 				"\"dependencies\"", key)
 			return
 		}
 	}
-	if f.has("policy") {
-		readPolicyInit(f, ty)
+	if a.has("policy") {
+		a.policy()
 		return
 	}
-	readCommonInit(f, ty)
-	ty.WatchAction = otherAction(f, "watch_action", ty.StateAction)
-	ty.DiscoverAction = otherAction(f, "discover_action", ty.StateAction)
-	ty.StateSchema = schema(f, "state_schema")
-	ty.Identity = pointers(f, "identity") // they are checked later, with configs
-	if n := len(ty.Identity); f.has("identity") && (n == 0 || n > maxIdentity) {
-		f.Problem("\"identity\" has %d entries, and must have 1 to %d: JSON pointers into the config", n, maxIdentity)
+	a.common()
+	a.ty.WatchAction = otherAction(a.Fields, "watch_action", a.ty.StateAction)
+	a.ty.DiscoverAction = otherAction(a.Fields, "discover_action", a.ty.StateAction)
+	a.ty.StateSchema = schema(a.Fields, "state_schema")
+	a.ty.Identity = pointers(a.Fields, "identity") // they are checked later, with configs
+	if n := len(a.ty.Identity); a.has("identity") && (n == 0 || n > maxIdentity) {
+		a.Problem("\"identity\" has %d entries, and must have 1 to %d: JSON pointers into the config", n, maxIdentity)
 	}
-	if ty.Kind = f.Text("kind"); !properName(ty.Kind) {
-		f.Problem("\"kind\" is not a valid name for a kind: at most %d bytes, no control or invisible characters", maxName)
+	if a.ty.Kind = a.Text("kind"); !properName(a.ty.Kind) {
+		a.Problem("\"kind\" is not a valid name for a kind: at most %d bytes, no control or invisible characters", maxName)
 	}
-	for _, e := range f.objects("auto_edges") {
+	for _, e := range a.objects("auto_edges") {
 		one := protocol.AutoEdge{Kind: e.needText("kind"), By: e.needText("by"), Parents: e.flag("parents", false)}
 		if !properName(one.Kind) || !strings.HasPrefix(one.By, "/") {
-			f.Problem("%q needs the name of a kind as \"kind\" and a JSON pointer into the config as \"by\", like /path", e.path)
+			a.Problem("%q needs the name of a kind as \"kind\" and a JSON pointer into the config as \"by\", like /path", e.path)
 		}
 		e.Done()
-		ty.AutoEdges = append(ty.AutoEdges, one)
+		a.ty.AutoEdges = append(a.ty.AutoEdges, one)
 	}
-	readPlugs(f, ty)
-	if ty.PlugsIn = pointers(f, "plugs_in"); len(ty.PlugsIn) > maxPlugsIn {
-		f.Problem("\"plugs_in\" has %d entries, and must have at most %d", len(ty.PlugsIn), maxPlugsIn)
+	a.plugs()
+	if a.ty.PlugsIn = pointers(a.Fields, "plugs_in"); len(a.ty.PlugsIn) > maxPlugsIn {
+		a.Problem("\"plugs_in\" has %d entries, and must have at most %d", len(a.ty.PlugsIn), maxPlugsIn)
 	}
-	ty.Absent, ty.ByPerson = f.flag("absent", false), !f.flag("repair", true)
-	ty.Dependencies = f.flag("dependencies", false)
-	ty.Refresh = f.flag("refresh", false)
-	ty.Memory = f.flag("memory", false)
-	ty.Unknowns = f.flag("unknowns", false)
-	ty.Independent = f.flag("independent", false)
-	ty.Reuse = f.flag("reuse", false)
-	ty.NoCache, ty.Needs = !f.flag("cache", true), f.texts("needs")
-	if w := f.object("worker"); w != nil {
+	a.ty.Absent, a.ty.ByPerson = a.flag("absent", false), !a.flag("repair", true)
+	a.ty.Dependencies = a.flag("dependencies", false)
+	a.ty.Refresh = a.flag("refresh", false)
+	a.ty.Memory = a.flag("memory", false)
+	a.ty.Unknowns = a.flag("unknowns", false)
+	a.ty.Independent = a.flag("independent", false)
+	a.ty.Reuse = a.flag("reuse", false)
+	a.ty.NoCache, a.ty.Needs = !a.flag("cache", true), a.texts("needs")
+	if w := a.object("worker"); w != nil {
 		c := command(w)
 		w.Done()
-		ty.Worker = &c
+		a.ty.Worker = &c
 	}
-	readBatch(f, ty)
-	readGuard(ty, f)
-	f.Done()
+	a.batch()
+	a.guard()
+	a.Done()
 }
 
 // maxPlugsIn is how many values of a config may name plugs.
@@ -185,64 +191,64 @@ const maxPlugsIn = 8
 // maxBatch is the limit of "max" in "batch".
 const maxBatch = 1000
 
-// readBatch reads which actions the worker carries out together.
-func readBatch(f *Fields, ty *protocol.Type) {
-	b := f.object("batch")
+// batch reads which actions the worker carries out together.
+func (a initAnswer) batch() {
+	b := a.object("batch")
 	if b == nil {
 		return
 	}
-	ty.Batch = &protocol.Batch{Actions: b.texts("actions"), Max: protocol.DefaultBatch}
+	a.ty.Batch = &protocol.Batch{Actions: b.texts("actions"), Max: protocol.DefaultBatch}
 	raw := b.get("max", "a number")
-	if raw != nil && (json.Unmarshal(raw, &ty.Batch.Max) != nil || ty.Batch.Max < 2 || ty.Batch.Max > maxBatch) {
-		f.Problem("\"batch.max\" is %s, and must be a whole number from 2 to %d", raw, maxBatch)
+	if raw != nil && (json.Unmarshal(raw, &a.ty.Batch.Max) != nil || a.ty.Batch.Max < 2 || a.ty.Batch.Max > maxBatch) {
+		a.Problem("\"batch.max\" is %s, and must be a whole number from 2 to %d", raw, maxBatch)
 	}
 	b.Done()
 	switch {
-	case len(ty.Batch.Actions) == 0 || slices.Contains(ty.Batch.Actions, ""):
-		f.Problem("\"batch\" needs the names of actions as \"actions\", like [\"install\", \"remove\"]")
-	case ty.Worker == nil:
-		f.Problem("\"batch\" needs a \"worker\": only a worker gets many requests in one")
+	case len(a.ty.Batch.Actions) == 0 || slices.Contains(a.ty.Batch.Actions, ""):
+		a.Problem("\"batch\" needs the names of actions as \"actions\", like [\"install\", \"remove\"]")
+	case a.ty.Worker == nil:
+		a.Problem("\"batch\" needs a \"worker\": only a worker gets many requests in one")
 	}
 }
 
 // maxIdentity is how many values may identify an object together.
 const maxIdentity = 8
 
-func readPlugs(f *Fields, ty *protocol.Type) {
-	if plugs := f.entries("plugs"); plugs != nil {
-		ty.Plugs = map[string]protocol.PlugRequest{}
+func (a initAnswer) plugs() {
+	if plugs := a.entries("plugs"); plugs != nil {
+		a.ty.Plugs = map[string]protocol.PlugRequest{}
 		for _, name := range plugs.keys() {
 			p := plugs.object(name)
 			if p == nil {
 				break
 			}
-			ty.Plugs[name] = protocol.PlugRequest{ContainerPath: containerPath(p, "container_path"), Optional: p.flag("optional", false),
+			a.ty.Plugs[name] = protocol.PlugRequest{ContainerPath: containerPath(p, "container_path"), Optional: p.flag("optional", false),
 				Writable: p.flag("writable", true)}
 			p.Done()
 		}
-		checkPlugs(plugs, ty.Plugs)
+		checkPlugs(plugs, a.ty.Plugs)
 	}
 }
 
-func readCommonInit(f *Fields, ty *protocol.Type) {
-	ty.Label = f.Text("label")
-	ty.ConfigSchema = schema(f, "config_schema")
-	s := f.object("state_action")
-	if readNotify(f, ty, s != nil) {
+func (a initAnswer) common() {
+	a.ty.Label = a.Text("label")
+	a.ty.ConfigSchema = schema(a.Fields, "config_schema")
+	s := a.object("state_action")
+	if a.notify(s != nil) {
 		return
 	}
 	if s == nil {
-		f.Problem("\"state_action\" is missing")
+		a.Problem("\"state_action\" is missing")
 		return
 	}
-	ty.StateAction = command(s)
-	if ty.Protocol == 1 { // protocol 1 has an action here, with a name that nothing uses
+	a.ty.StateAction = command(s)
+	if a.ty.Protocol == 1 { // protocol 1 has an action here, with a name that nothing uses
 		s.Text("name")
 		s.Text("description")
 	}
 	s.Done()
-	if ty.StateAction.Image == "" && ty.StateAction.Entrypoint == "" && len(ty.StateAction.Args) == 0 {
-		f.Problem("\"state_action\" must differ from init: give at least one of image, entrypoint, args")
+	if a.ty.StateAction.Image == "" && a.ty.StateAction.Entrypoint == "" && len(a.ty.StateAction.Args) == 0 {
+		a.Problem("\"state_action\" must differ from init: give at least one of image, entrypoint, args")
 	}
 }
 

@@ -27,26 +27,26 @@ type PolicyResult struct {
 // maxPolicyText is the limit of a message, an address or a path, in bytes.
 const maxPolicyText = 10_000
 
-// readPolicyInit reads the answer to init of an image that judges plans.
-func readPolicyInit(f *Fields, ty *protocol.Type) {
-	ty.Label, ty.ConfigSchema, ty.NoCache = f.Text("label"), schema(f, "config_schema"), !f.flag("cache", true)
-	p := f.object("policy")
+// policy reads the answer to init of an image that judges plans.
+func (a initAnswer) policy() {
+	a.ty.Label, a.ty.ConfigSchema, a.ty.NoCache = a.Text("label"), schema(a.Fields, "config_schema"), !a.flag("cache", true)
+	p := a.object("policy")
 	if p == nil {
 		return
 	}
-	ty.Policy = &protocol.Command{Args: p.texts("args")}
+	a.ty.Policy = &protocol.Command{Args: p.texts("args")}
 	p.Done()
-	if len(ty.Policy.Args) == 0 {
-		f.Problem("\"policy\" must differ from init: give it \"args\"")
+	if len(a.ty.Policy.Args) == 0 {
+		a.Problem("\"policy\" must differ from init: give it \"args\"")
 	}
-	for _, key := range f.keys() {
-		if !f.known[key] {
-			f.Problem("the key %q does not belong to a policy: beside \"policy\" an answer has \"label\", \"config_schema\", \"cache\" "+
+	for _, key := range a.keys() {
+		if !a.known[key] {
+			a.Problem("the key %q does not belong to a policy: beside \"policy\" an answer has \"label\", \"config_schema\", \"cache\" "+
 				"and "+
 				"\"protocol\"", key)
 		}
 	}
-	f.Done()
+	a.Done()
 }
 
 // ReadPolicy parses what a policy answers about a plan.
