@@ -147,7 +147,7 @@ func (t *tester) plan(ctx context.Context, c config.TestCase, before ended) (end
 	if err := fits(c.World, typesOf(m, prior)); err != nil {
 		return ended{}, err
 	}
-	w := &world{Client: t.types.Client, kept: t.types.Kept, objects: objects, images: map[string]string{}, unknown: t.unknown}
+	w := &world{Checker: &t.types.Client.Checker, kept: t.types.Kept, objects: objects, images: map[string]string{}, unknown: t.unknown}
 	resources, workers := draft.Limits(0)
 	made, diags := plan.Build(ctx, m, prior, w, plan.Options{Version: t.work.Version, Workspace: t.work.Dir, Parallelism: resources,
 		InWorkers: workers, Now: t.work.Started, Secret: t.work.Secrets.Learn, Hosts: pins(m)})

@@ -16,13 +16,14 @@ import (
 	"deployster/internal/base/words"
 	"deployster/internal/runtime/runner/imagestore"
 	"deployster/internal/runtime/runner/typeclient"
+	"deployster/internal/runtime/runner/typeschema"
 	"deployster/protocol"
 )
 
 // world answers for the images of types: it has the objects of a case, and the schemas that were kept of their types.
 // It implements plan.Prober.
 type world struct {
-	*typeclient.Client // checks configs against schemas, and reads them
+	*typeschema.Checker // checks configs against schemas, and reads them
 
 	kept    func(typeclient.Target) (protocol.Type, bool)
 	objects map[string]map[string]config.TestObject // by type and address
