@@ -9,7 +9,7 @@ import (
 // preconditions checks the preconditions of a resource that may run actions, with
 // the real states. Those of a valid resource were checked by the plan.
 func (r *stepRunner) preconditions(step *plan.Step, out *outcome) bool {
-	conditional, _ := r.manifest.Conditional(out.Addr)
+	conditional, _ := r.manifest.Conditions(out.Addr).Any()
 	if !conditional || step.Intent() == protocol.Absent || step.Settled() {
 		return true
 	}
@@ -24,7 +24,7 @@ func (r *stepRunner) preconditions(step *plan.Step, out *outcome) bool {
 // postconditions checks the postconditions of a resource with the reached state. That
 // is recorded already, as it exists, but if they fail no dependant is started.
 func (r *stepRunner) postconditions(step *plan.Step, out *outcome) {
-	_, conditional := r.manifest.Conditional(out.Addr)
+	_, conditional := r.manifest.Conditions(out.Addr).Any()
 	if !conditional || out.Report.Status == Error || step.Intent() == protocol.Absent {
 		return
 	}

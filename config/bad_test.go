@@ -72,8 +72,8 @@ func diagnose(t *testing.T, name string, text []byte, vars []VarFlag, scope Stat
 	}
 	for _, r := range m.Resources() {
 		_, d := m.Config(r.Address, scope)
-		_, before := m.Preconditions(r.Address, scope)
-		_, after := m.Postconditions(r.Address, scope)
+		_, before := m.Conditions(r.Address).Before(scope)
+		_, after := m.Conditions(r.Address).After(scope)
 		diags = append(append(append(diags, d...), before...), after...)
 	}
 	_, checks := m.Checks(scope)

@@ -50,12 +50,12 @@ check "all" {
 	recorded := ResourceState{Known: []byte(`{"n":"x"}`), Complete: true, Last: &LastConfig{Value: []byte(`{"n":"x","size":2}`)}}
 	scope := States{`a["x"]`: recorded, `a["y"]`: recorded}
 	for addr, want := range map[string]string{`a["x"]`: "", `a["y"]`: "Not y."} {
-		if _, diags := m.Preconditions(addr, scope); !strings.Contains(details(diags), want) || want == "" && len(diags) > 0 {
+		if _, diags := m.Conditions(addr).Before(scope); !strings.Contains(details(diags), want) || want == "" && len(diags) > 0 {
 			t.Errorf("%s: %v", addr, diags)
 		}
 	}
 	for addr, want := range map[string]string{`a["x"]`: "", `a["y"]`: `a["y"] is x.`} {
-		if _, diags := m.Postconditions(addr, scope); !strings.Contains(details(diags), want) || want == "" && len(diags) > 0 {
+		if _, diags := m.Conditions(addr).After(scope); !strings.Contains(details(diags), want) || want == "" && len(diags) > 0 {
 			t.Errorf("%s: %v", addr, diags)
 		}
 	}
@@ -137,10 +137,10 @@ output "o" {
 		t.Errorf("edges: %v", edges)
 	}
 	scope := States{"a": whole(`{"size":1}`), r: whole(`{"ok":false}`)}
-	if _, diags := m.Preconditions(r, scope); !strings.Contains(details(diags), "1 is small.") {
+	if _, diags := m.Conditions(r).Before(scope); !strings.Contains(details(diags), "1 is small.") {
 		t.Errorf("%v", diags)
 	}
-	if open, diags := m.Preconditions(r, States{}); len(diags) > 0 || !slices.Equal(open, []string{"resource.a.state.size"}) {
+	if open, diags := m.Conditions(r).Before(States{}); len(diags) > 0 || !slices.Equal(open, []string{"resource.a.state.size"}) {
 		t.Errorf("%v %v", open, diags)
 	}
 	checks, warnings := m.Checks(scope)

@@ -99,11 +99,11 @@ func TestConditions_PassFailOrAreUnknown(t *testing.T) {
 		{"after", States{"a": whole(`{"size":3}`), "b": whole(`{"ok":false,"why":"no"}`)}, "", "", "b says: no"},
 		{"cannot be evaluated", States{"a": whole(`{}`), "b": whole(`{}`)}, "", `resource.a.state has no attribute "size"`, `self.state has no attribute "ok"`},
 	} {
-		open, before := m.Preconditions("b", c.scope)
+		open, before := m.Conditions("b").Before(c.scope)
 		if strings.Join(open, " ") != c.open {
 			t.Errorf("%s: open %v, want %s", c.name, open, c.open)
 		}
-		_, after := m.Postconditions("b", c.scope)
+		_, after := m.Conditions("b").After(c.scope)
 		for got, want := range map[string]string{details(before): c.before, details(after): c.aft} {
 			if !strings.Contains(got, want) || want == "" && got != "" {
 				t.Errorf("%s: %s\nwant %q", c.name, got, want)
@@ -117,7 +117,7 @@ func TestConditions_PassFailOrAreUnknown(t *testing.T) {
 
 func TestCondition_ShowsItsValues(t *testing.T) {
 	t.Parallel()
-	_, diags := load(t, conditional).Preconditions("b", States{"a": whole(`{"size":1}`)})
+	_, diags := load(t, conditional).Conditions("b").Before(States{"a": whole(`{"size":1}`)})
 	if len(diags) != 1 || diags[0].Address != "b" || !slices.Contains(diags[0].Snippet.Values, diag.Value{Name: "resource.a.state.size", Text: "is 1"}) {
 		t.Errorf("%+v", diags)
 	}
@@ -181,8 +181,8 @@ func TestLifecycle_IsReadFromJSON(t *testing.T) {
 	}
 	scope := States{"b": {Known: []byte(`{"ok":false}`), Complete: true, Last: &LastConfig{Value: []byte(`{"size":7}`)}},
 		"a": {Last: &LastConfig{Value: []byte(`{"size":7,"tags":{"x":"old"}}`)}}}
-	_, before := m.Preconditions("a", scope)
-	_, after := m.Postconditions("b", scope)
+	_, before := m.Conditions("a").Before(scope)
+	_, after := m.Conditions("b").After(scope)
 	_, outputs := m.Outputs(scope)
 	checks, _ := m.Checks(scope)
 	a, _ := m.Config("a", scope)
@@ -208,14 +208,14 @@ resource "a" {
   }
 }
 `)
-	open, diags := m.Preconditions("a", States{})
+	open, diags := m.Conditions("a").Before(States{})
 	if len(diags) > 0 || len(open) != 1 {
 		t.Errorf("planned: %q %v", open, diags)
 	}
-	if open, _ := load(t, conditional).Postconditions("b", States{}); !slices.Contains(open, "resource.b.state.ok") {
+	if open, _ := load(t, conditional).Conditions("b").After(States{}); !slices.Contains(open, "resource.b.state.ok") {
 		t.Errorf("of itself: %q", open)
 	}
-	open, diags = m.Applying(time.Now()).Preconditions("a", States{})
+	open, diags = m.Applying(time.Now()).Conditions("a").Before(States{})
 	if len(open) > 0 || !strings.Contains(details(diags), "Too long.") {
 		t.Errorf("applied: %q %v", open, diags)
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"deployster/config/decl"
 	"deployster/config/edges"
 	"deployster/config/expand"
 	"deployster/config/limits"
@@ -65,26 +64,6 @@ func CheckedArtifacts(m *Manifest) (names []string, diags diag.Diagnostics) {
 
 // Concludes reports whether Outputs or Checks have anything to evaluate.
 func (m *Manifest) Concludes() bool { return m.instances.Concludes() }
-
-// Conditional reports whether a resource has preconditions, and postconditions.
-// Callers skip those of a resource that has none.
-func (m *Manifest) Conditional(addr string) (before, after bool) {
-	i := m.instances.Find(addr)
-	return i != nil && len(i.Decl.Before) > 0, i != nil && len(i.Decl.After) > 0
-}
-
-// Preconditions evaluates a resource's preconditions against the known states of
-// other resources. Each one that is not met is an error. open holds the references
-// whose values the undecided ones still need.
-func (m *Manifest) Preconditions(addr string, s States) (open []string, diags diag.Diagnostics) {
-	return evaluation{m.instances, s}.judge(addr, func(r *decl.Resource) []decl.Condition { return r.Before })
-}
-
-// Postconditions evaluates a resource's postconditions against its final state, which
-// s must have.
-func (m *Manifest) Postconditions(addr string, s States) (open []string, diags diag.Diagnostics) {
-	return evaluation{m.instances, s}.judge(addr, func(r *decl.Resource) []decl.Condition { return r.After })
-}
 
 // Inputs traces the value at a JSON pointer of a resource's config to everything that
 // it is computed from: through locals, modules and the configs of other resources to

@@ -81,8 +81,8 @@ func FuzzManifest(f *testing.F) {
 			_, diags := m.Outputs(scope)
 			survived(t, diags)
 			for _, r := range m.Resources() {
-				_, before := m.Preconditions(r.Address, scope)
-				_, after := m.Postconditions(r.Address, scope)
+				_, before := m.Conditions(r.Address).Before(scope)
+				_, after := m.Conditions(r.Address).After(scope)
 				survived(t, append(before, after...))
 			}
 			_, diags = m.Checks(scope)

@@ -69,11 +69,17 @@ func (m *Manifest) Pending() []Pending { return m.instances.Modules.Pending }
 // Artifacts returns the declared artifacts, sorted by name.
 func (m *Manifest) Artifacts() []Artifact { return m.instances.Modules.Artifacts }
 
-// Types returns the declared types of the root, sorted by name.
-func Types(m *Manifest) []Type { return expand.TypesOf(m.instances) }
+// Types are the declared types of a manifest.
+type Types struct{ instances *expand.Instances }
 
-// AllTypes returns the declared types of the root and of its modules, without defaults.
-func AllTypes(m *Manifest) []Type { return expand.TypesOfAll(m.instances) }
+// Types returns the declared types.
+func (m *Manifest) Types() Types { return Types{m.instances} }
+
+// Root returns those of the root, sorted by name.
+func (t Types) Root() []Type { return expand.TypesOf(t.instances) }
+
+// All returns those of the root and of its modules, without defaults.
+func (t Types) All() []Type { return expand.TypesOfAll(t.instances) }
 
 // WithArtifacts returns a new manifest whose artifacts have the given versions. It does
 // not change m.

@@ -29,24 +29,31 @@ const (
 // NewPlanValue returns the plan that expressions read as plan: from its JSON without sensitive values.
 func NewPlanValue(document []byte) (PlanValue, error) { return planvalue.Of(document) }
 
-// Policies returns the declared policies, sorted by name.
-func (m *Manifest) Policies() []Policy {
-	list, _ := policies.Declared(m.instances.Modules) // their errors were reported when the manifest was loaded
+// Policies are the declared policies of a manifest.
+type Policies struct{ of *Manifest }
+
+// Policies returns the declared policies.
+func (m *Manifest) Policies() Policies { return Policies{m} }
+
+// List returns the policies, sorted by name.
+func (p Policies) List() []Policy {
+	list, _ := policies.Declared(p.of.instances.Modules) // their errors were reported when the manifest was loaded
 	return list
 }
 
-// Judge evaluates the rules of a policy of this manifest against a plan.
-func Judge(m *Manifest, p Policy, plan PlanValue) (list []PolicyFinding, diags diag.Diagnostics) {
+// Judge evaluates the rules of one of the policies against a plan.
+func (p Policies) Judge(one Policy, plan PlanValue) (list []PolicyFinding, diags diag.Diagnostics) {
 	var found hcl.Diagnostics
-	modules := m.instances.Modules
-	if failed := limits.Guard(func() { list, found = p.Judge(modules.Evaluator(nil), plan) }); failed != nil {
+	modules := p.of.instances.Modules
+	if failed := limits.Guard(func() { list, found = one.Judge(modules.Evaluator(nil), plan) }); failed != nil {
 		return nil, diag.Diagnostics{failed}
 	}
 	return list, modules.Convert(found)
 }
 
-// OnlyPolicies returns an error for each block of a manifest other than policies, types, variables and local values.
-func OnlyPolicies(m *Manifest) (diags diag.Diagnostics) {
+// Alone returns an error for each block of the manifest other than policies, types, variables and local values.
+func (p Policies) Alone() (diags diag.Diagnostics) {
+	m := p.of
 	refuse := func(what string, at *diag.Range) {
 		diags = append(diags, m.Diagnose(diag.Errorf("Not a policy", "%s", fmt.Sprintf("A file of policies has policy blocks, and the "+
 			"types, variables with defaults and local values that they use. %s cannot stand in it.", what)), at))
@@ -64,5 +71,5 @@ func OnlyPolicies(m *Manifest) (diags diag.Diagnostics) {
 	return diags
 }
 
-// DeclaresPolicies reports whether a manifest has policy blocks, also one with errors.
-func DeclaresPolicies(m *Manifest) bool { return len(m.tree.Root.Policies) > 0 }
+// Declared reports whether the manifest has policy blocks, also one with errors.
+func (p Policies) Declared() bool { return len(p.of.tree.Root.Policies) > 0 }

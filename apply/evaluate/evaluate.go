@@ -20,13 +20,13 @@ func New(q *query.Queries) Evaluator { return Evaluator{q} }
 
 // Precondition returns the error of a precondition of a resource that fails or cannot be decided; nil = none.
 func (e Evaluator) Precondition(addr string) *diag.Diagnostic {
-	open, diags := e.queries.Manifest.Preconditions(addr, e.queries.Scope(addr))
+	open, diags := e.queries.Manifest.Conditions(addr).Before(e.queries.Scope(addr))
 	return broken("A precondition", open, diags)
 }
 
 // Postcondition returns the error of a postcondition of a resource that fails or cannot be decided; nil = none.
 func (e Evaluator) Postcondition(addr string) *diag.Diagnostic {
-	open, diags := e.queries.Manifest.Postconditions(addr, e.queries.Scope(addr))
+	open, diags := e.queries.Manifest.Conditions(addr).After(e.queries.Scope(addr))
 	return broken("A postcondition", open, diags)
 }
 

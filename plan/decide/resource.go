@@ -85,8 +85,8 @@ func (d *decision) decide(ctx context.Context) *change.Step {
 // prepare checks the preconditions, and makes the step with the config. It reports errors.
 func (d *decision) prepare(ctx context.Context) bool {
 	m, addr := d.subject.Manifest, d.r.Address
-	if conditional, _ := m.Conditional(addr); conditional && !d.subject.Selection.RefreshOnly {
-		if _, diags := m.Preconditions(addr, d.scope(d.decisions.forecast)); diags.HasErrors() {
+	if conditional, _ := m.Conditions(addr).Any(); conditional && !d.subject.Selection.RefreshOnly {
+		if _, diags := m.Conditions(addr).Before(d.scope(d.decisions.forecast)); diags.HasErrors() {
 			d.report(diags) // apply checks those with unknown values right before its actions
 			return false
 		}
@@ -230,11 +230,11 @@ func (d *decision) noteDestroyed() diag.Diagnostics {
 // postconditions checks the postconditions of a valid resource. Apply checks those of
 // other resources after their actions.
 func (d *decision) postconditions() diag.Diagnostics {
-	_, conditional := d.subject.Manifest.Conditional(d.r.Address)
+	_, conditional := d.subject.Manifest.Conditions(d.r.Address).Any()
 	if !conditional || d.step.Change() != observe.Valid || d.step.MayChange {
 		return nil
 	}
-	_, diags := d.subject.Manifest.Postconditions(d.r.Address, d.scope(func(addr string) observe.View {
+	_, diags := d.subject.Manifest.Conditions(d.r.Address).After(d.scope(func(addr string) observe.View {
 		if addr == d.r.Address {
 			return d.step.View()
 		}

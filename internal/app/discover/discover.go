@@ -44,7 +44,7 @@ func Write(ctx context.Context, e *app.Engine, in workspace.Inputs, file string)
 		return err
 	}
 	out, asked := config.NewBlocks(m.Blocks()), 0
-	for _, t := range config.Types(m) {
+	for _, t := range m.Types().Root() {
 		able, err := s.one(ctx, t, out)
 		if err != nil {
 			return err

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 
+	"deployster/apply/fresh"
 	"deployster/config"
 	"deployster/internal/app/clients"
 	"deployster/internal/app/command"
 	"deployster/internal/app/hosts"
 	"deployster/internal/app/images"
 	"deployster/internal/app/machine"
-	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/rootless"
 	"deployster/internal/runtime/remote/router"
@@ -110,9 +110,9 @@ func (p Planner) Plan(ctx context.Context, in Inputs) (*plan.Plan, clients.Clien
 		return nil, clients.Clients{}, nil, err
 	}
 	o := p.Options(in)
-	o.FromRegistry, o.Signed = resolver.FromRegistry, images.Signed(config.AllTypes(m))
+	o.FromRegistry, o.Signed = resolver.FromRegistry, images.Signed(m.Types().All())
 	if s.Destroy {
-		o.Plugs, o.Signed = p.Command.Work.PlugsAround(), images.Signed(workspace.TypesAround(p.Command.Work))
+		o.Plugs, o.Signed = p.Command.Work.Around().Plugs(), images.Signed(p.Command.Work.Around().Types())
 	}
 	resolver.Former(ctx, prior, o.Signed)
 	asked, m, err := p.Clients(ctx, in.Basis(images.Set{Pins: pins, Resolver: resolver}), chosen, &o)
@@ -121,6 +121,18 @@ func (p Planner) Plan(ctx context.Context, in Inputs) (*plan.Plan, clients.Clien
 	}
 	made, diags := plan.Build(ctx, m, prior, asked, o)
 	return made, asked, diags, nil
+}
+
+// Has checks that what a saved plan was made with is here still, and fetches its images.
+func (p Planner) Has(ctx context.Context, saved *plan.Plan) error {
+	w := p.Command.Work
+	if err := fresh.CheckPlugs(saved, runner.RealDir(w.Dir)); err != nil {
+		return err
+	}
+	if err := hosts.CheckPlan(ctx, w, p.Places, saved); err != nil {
+		return err
+	}
+	return images.Ensure(ctx, p.Machine.Runtime, saved)
 }
 
 // Drift queries the objects that are recorded, with the images that their types have, and reports

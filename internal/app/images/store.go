@@ -61,7 +61,7 @@ func Needed(ctx context.Context, r Runtime, w *workspace.Workspace, command stri
 			keep[digest] = true
 		}
 	}
-	m, err := w.NeededManifest()
+	m, err := w.Around().Needed()
 	if m == nil || err != nil {
 		return keep, err
 	}

@@ -51,7 +51,7 @@ func (j Judge) Of(m *config.Manifest, o Overrides) (Policies, error) {
 		return p, err
 	}
 	if j.Destroy {
-		if m, err = workspace.PoliciesAround(j.Command.Work); err != nil {
+		if m, err = j.Command.Work.Around().Policies(); err != nil {
 			return p, err
 		}
 	}
@@ -72,12 +72,12 @@ func policiesOf(m *config.Manifest) []config.Policy {
 	if m == nil {
 		return nil
 	}
-	return m.Policies()
+	return m.Policies().List()
 }
 
 // required returns the policies that the environment requires.
 func (j Judge) required() (Policies, error) {
-	m, err := workspace.RequiredPolicies(j.Command.Work)
+	m, err := j.Command.Work.Around().RequiredPolicies()
 	p := Policies{judge: j}
 	for _, one := range policiesOf(m) {
 		p.list = append(p.list, ready{one, m, true})
@@ -175,7 +175,7 @@ func (r ready) verdict(ctx context.Context, c *typeclient.Client, document json.
 	error) {
 	v := verdict.Policy{Name: r.Name, Level: r.Level, Required: r.required, Image: r.Type, Timed: r.Timed}
 	if r.Type == "" {
-		found, diags := config.Judge(r.manifest, r.Policy, value)
+		found, diags := r.manifest.Policies().Judge(r.Policy, value)
 		for _, f := range found {
 			v.Results = append(v.Results, verdict.Result{Severity: verdict.Error, Message: f.Message, Address: f.Address})
 		}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"deployster/apply"
-	"deployster/config"
 	"deployster/internal/app/approval"
 	"deployster/internal/app/draft"
 	"deployster/internal/app/hosts"
@@ -156,7 +155,7 @@ func (t attempt) draft(ctx context.Context, done *Repaired) (none stage.Drafted,
 		in.Selection = s
 		o := t.planner().Options(in)
 		o.Doubt, o.FromRegistry, o.Signed = policy.Addresses, t.source.images.Resolver.FromRegistry,
-			images.Signed(config.AllTypes(t.source.Manifest))
+			images.Signed(t.source.Manifest.Types().All())
 		asked, m, err := t.planner().Clients(ctx, in.Basis(t.source.images), nil, &o)
 		if err != nil {
 			return none, err

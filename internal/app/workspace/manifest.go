@@ -65,22 +65,6 @@ func (w *Workspace) consoleManifest(ctx context.Context, in Inputs) (*config.Man
 	return w.Manifest(ctx, in)
 }
 
-// NeededManifest reads the manifests of the workspace for a command that queries what they
-// need; nil = there are none.
-func (w *Workspace) NeededManifest() (*config.Manifest, error) {
-	sources, diags := config.Find(w.Dir, nil, nil)
-	if diags.HasErrors() {
-		return nil, nil
-	}
-	inputs, _ := config.FindVariables(w.Dir, w.Home, w.Environ, nil)
-	m, diags := config.Load(sources, inputs, w.builtins())
-	if diags.HasErrors() {
-		return nil, append(diags, diag.Errorf("The manifests here cannot be read", "Their images are unknown. Fix them first, or choose "+
-			"another directory with -chdir."))
-	}
-	return m, nil
-}
-
 // read returns the errors in the manifests as diagnostics, and leaves it to the caller what they mean.
 func (w *Workspace) read(ctx context.Context, in Inputs, with load) (*config.Manifest, diag.Diagnostics, error) {
 	sources, diags := config.Find(w.Dir, in.Paths, in.Variables)
@@ -174,27 +158,6 @@ func (w *Workspace) accept(m *config.Manifest, diags diag.Diagnostics) (*config.
 	w.Secrets.Add(m.Secrets())
 	w.useKeys(m)
 	return m, nil
-}
-
-// PlugsAround returns the plugs that the manifests of the workspace declare, for a
-// command that does not work on them.
-func (w *Workspace) PlugsAround() []config.Plug {
-	if m := w.UseKeys(); m != nil {
-		return m.Plugs()
-	}
-	return nil
-}
-
-// TypesAround returns the types that the manifests of the workspace declare, for a command that
-// does not work on them. It uses the values of variables that files and the environment give.
-func TypesAround(w *Workspace) []config.Type {
-	sources, diags := config.Find(w.Dir, nil, nil)
-	if diags.HasErrors() {
-		return nil
-	}
-	inputs, _ := config.FindVariables(w.Dir, w.Home, w.Environ, nil)
-	m, _ := config.Load(sources, inputs, w.builtins())
-	return config.AllTypes(m)
 }
 
 // UseKeys reads the manifests of the workspace for a command that does not work on them,
