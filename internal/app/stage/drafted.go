@@ -3,16 +3,13 @@ package stage
 import (
 	"context"
 
-	"deployster/apply/fresh"
 	"deployster/config"
 	"deployster/internal/app/clients"
 	"deployster/internal/app/command"
 	"deployster/internal/app/draft"
 	"deployster/internal/app/hosts"
-	"deployster/internal/app/images"
 	"deployster/internal/app/policy"
 	"deployster/internal/app/unsettled"
-	"deployster/internal/runtime/runner"
 	"deployster/plan"
 )
 
@@ -88,13 +85,7 @@ func Resume(ctx context.Context, c command.Command, n Connected, show bool) (Dra
 	d := Drafted{Connected: n, Plan: p, Clients: n.Planner(c).Saved(n.Manifest, n.Prior, p), expanded: n.Manifest, Left: hosts.Left(p,
 		n.Open)}
 	d.left.Keep(p, d.Left)
-	if err := fresh.CheckPlugs(p, runner.RealDir(c.Work.Dir)); err != nil {
-		return Drafted{}, err
-	}
-	if err := hosts.CheckPlan(ctx, c.Work, n.Places, p); err != nil {
-		return Drafted{}, err
-	}
-	if err := images.Ensure(ctx, n.Machine.Runtime, p); err != nil {
+	if err := n.Planner(c).Has(ctx, p); err != nil {
 		return Drafted{}, err
 	}
 	if show {
