@@ -242,6 +242,7 @@ var ranks = map[string]int{
 	"internal/app":                           62,
 	"internal/app/watching":                  63,
 	"internal/app/discover":                  63,
+	"internal/app/drifting":                  63,
 	"internal/cli/process":                   10,
 	"internal/cli":                           65,
 	"internal/cli/artifacts":                 64,

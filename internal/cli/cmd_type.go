@@ -1,18 +1,12 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
-	"deployster/internal/app"
-	"deployster/internal/app/machine"
 	"deployster/internal/base/diag"
-	"deployster/internal/base/rootless"
-	"deployster/internal/runtime/remote"
-	"deployster/internal/ui/typeview"
+	"deployster/internal/cli/typetest"
 )
 
 func typeCommand(e Env) *cli.Command {
@@ -40,36 +34,5 @@ func inspectType(c *cli.Context, s *session) error {
 	s.keep = 0
 	in := inputs(c, s)
 	in.Paths = nil // the argument is an image
-	runtime, err := app.RuntimeOn(c.Context, s.engine, in, c.String("host"), remote.Hello{})
-	if err != nil {
-		return err
-	}
-	name, ty, err := machine.Inspect(c.Context, s.engine.Command(), runtime, c.Args().First())
-	if err != nil {
-		return err
-	}
-	t := typeview.Describe(name, ty)
-	if t.ReadOnly, err = machine.ReadOnly(c.Context, runtime, ty.Digest); err != nil {
-		return err
-	}
-	if c.String("host") == "" {
-		t.Rootless = rootless.Lost()
-	}
-	switch {
-	case c.Bool("schema"):
-		schema := t.ConfigSchema
-		if len(schema) == 0 {
-			schema = json.RawMessage(`{"type":"object"}`)
-		}
-		var b bytes.Buffer
-		if err := json.Indent(&b, schema, "", "  "); err != nil {
-			return err
-		}
-		s.out.JSON(b.Bytes())
-	case c.Bool("json"):
-		return s.out.Document(t)
-	default:
-		typeview.Print(s.out, t)
-	}
-	return nil
+	return typetest.Inspect(c, typetest.Session{Engine: s.engine, Out: s.out, Inputs: in})
 }

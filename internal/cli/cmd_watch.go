@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"deployster/internal/app/drifting"
 	"deployster/internal/app/repairs"
 	"deployster/internal/app/watch"
 	"deployster/internal/app/watching"
@@ -51,7 +52,7 @@ func runWatch(c *cli.Context, s *session) (err error) {
 	if o.Parallelism < 1 {
 		return diag.Errorf("Invalid flag value", "-parallelism must be at least 1.")
 	}
-	if o.Baseline, err = s.engine.Baseline(c.String("baseline")); err != nil {
+	if o.Baseline, err = drifting.Baseline(s.engine.Workspace, c.String("baseline")); err != nil {
 		return err
 	}
 	if s.env.Hangup != nil && !s.env.Interactive {

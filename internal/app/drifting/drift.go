@@ -1,4 +1,4 @@
-package app
+package drifting
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 
+	"deployster/internal/app"
+	"deployster/internal/app/command"
 	"deployster/internal/app/stage"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
@@ -18,8 +20,8 @@ import (
 	"deployster/plan/drift"
 )
 
-// DriftOptions declare what to query, and which drift is known already.
-type DriftOptions struct {
+// Options declare what to query, and which drift is known already.
+type Options struct {
 	workspace.Inputs
 	Selection     plan.Selection
 	Parallelism   int
@@ -28,17 +30,17 @@ type DriftOptions struct {
 	Show          func(*drift.Report)
 }
 
-// Drift reports whether the real objects still match the state, and changes nothing.
-func (e *Engine) Drift(ctx context.Context, o DriftOptions) (*drift.Report, error) {
-	known, err := e.Baseline(o.Baseline)
+// Run reports whether the real objects still match the state, and changes nothing.
+func Run(ctx context.Context, e *app.Engine, o Options) (*drift.Report, error) {
+	known, err := Baseline(e.Workspace, o.Baseline)
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := stage.Load(ctx, e.command, o.Inputs, o.Selection)
+	loaded, err := stage.Load(ctx, e.Command(), o.Inputs, o.Selection)
 	if err != nil {
 		return nil, err
 	}
-	opened, err := stage.Read(ctx, e.command, loaded)
+	opened, err := stage.Read(ctx, e.Command(), loaded)
 	if err != nil {
 		return nil, err
 	}
@@ -50,20 +52,20 @@ func (e *Engine) Drift(ctx context.Context, o DriftOptions) (*drift.Report, erro
 	if err != nil {
 		return nil, err
 	}
-	connected, err := stage.Compare(ctx, e.command, opened, machine)
+	connected, err := stage.Compare(ctx, e.Command(), opened, machine)
 	if err != nil {
 		return nil, err
 	}
 	defer connected.Close()
-	report, err := e.drift(ctx, connected, known, o)
+	report, err := find(ctx, e.Command(), connected, known, o)
 	if err != nil {
 		return nil, err
 	}
 	if o.WriteBaseline != "" {
-		if err := e.writeBaseline(o.WriteBaseline, report); err != nil {
+		if err := writeBaseline(e.Workspace, o.WriteBaseline, report); err != nil {
 			return nil, err
 		}
-		e.command.UI.Printf("The current drift was written to %s.\n", o.WriteBaseline)
+		e.Command().UI.Printf("The current drift was written to %s.\n", o.WriteBaseline)
 	}
 	level := events.Info
 	if report.Status != drift.None {
@@ -74,9 +76,9 @@ func (e *Engine) Drift(ctx context.Context, o DriftOptions) (*drift.Report, erro
 	return report, nil
 }
 
-// drift queries the real objects, and shows the report.
-func (e *Engine) drift(ctx context.Context, n stage.Connected, known drift.Baseline, o DriftOptions) (*drift.Report, error) {
-	report, diags, err := n.Planner(e.command).Drift(ctx, n.Inputs(o.Parallelism))
+// find queries the real objects, and shows the report.
+func find(ctx context.Context, c command.Command, n stage.Connected, known drift.Baseline, o Options) (*drift.Report, error) {
+	report, diags, err := n.Planner(c).Drift(ctx, n.Inputs(o.Parallelism))
 	if err != nil {
 		return nil, err
 	}
@@ -84,25 +86,25 @@ func (e *Engine) drift(ctx context.Context, n stage.Connected, known drift.Basel
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case report == nil:
-		return nil, e.Workspace.Secrets.Diagnostics(diags)
+		return nil, c.Work.Secrets.Diagnostics(diags)
 	}
 	over := report.Know(known)
-	e.Workspace.Diagnostics(diags) // the errors among them are those of single resources
+	c.Work.Diagnostics(diags) // the errors among them are those of single resources
 	if o.Show != nil {
 		o.Show(report)
 	}
 	if len(over) > 0 {
-		e.Workspace.Note("The baseline has drift that no longer exists: %s. -write-baseline writes it again.", words.List(over, 10))
+		c.Work.Note("The baseline has drift that no longer exists: %s. -write-baseline writes it again.", words.List(over, 10))
 	}
 	return report, nil
 }
 
 // Baseline reads the known drift from a file; "" = none is known.
-func (e *Engine) Baseline(file string) (drift.Baseline, error) {
+func Baseline(w *workspace.Workspace, file string) (drift.Baseline, error) {
 	if file == "" {
 		return drift.Baseline{}, nil
 	}
-	data, err := os.ReadFile(e.Workspace.Path(file))
+	data, err := os.ReadFile(w.Path(file))
 	if err != nil {
 		return drift.Baseline{}, diag.Errorf("Cannot read the baseline", "%s. `deployster drift -write-baseline=%s` writes one.", err, file)
 	}
@@ -114,17 +116,17 @@ func (e *Engine) Baseline(file string) (drift.Baseline, error) {
 }
 
 // writeBaseline writes the drift of a report to a file.
-func (e *Engine) writeBaseline(file string, r *drift.Report) error {
+func writeBaseline(w *workspace.Workspace, file string, r *drift.Report) error {
 	err := fmt.Errorf("not everything could be read, so it would be incomplete")
 	if r.Status != drift.Failed {
-		err = e.Workspace.Replaceable(file)
+		err = w.Replaceable(file)
 	}
 	var content []byte
 	if err == nil {
 		content, err = json.MarshalIndent(r.Baseline(), "", "  ")
 	}
 	if err == nil {
-		err = durable.WriteFile(e.Workspace.Path(file), append(content, '\n'), 0o600)
+		err = durable.WriteFile(w.Path(file), append(content, '\n'), 0o600)
 	}
 	if err != nil {
 		return diag.Errorf("Cannot write the baseline", "%s: %s.", file, err)
