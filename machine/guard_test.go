@@ -178,7 +178,7 @@ resource "networking" {
 }
 `
 
-// A change of the network that takes the address of the machine away is undone, and one that does not stays.
+// A change of the network that takes the address of the machine away is undone.
 func TestGuard_Network(t *testing.T) {
 	s := guardedSite(t)
 	// The network is shared with this machine: the route concerns the address of the booted one alone.
