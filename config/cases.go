@@ -22,7 +22,7 @@ type (
 // FindTests returns the names of the files of tests in a directory, sorted.
 func FindTests(dir string) ([]string, error) { return source.FindTests(dir) }
 
-// IsTestFile reports whether a file with this name has tests of manifests, and is no manifest.
+// IsTestFile reports whether a file with this name has tests of manifests, and is not a manifest.
 func IsTestFile(name string) bool { return source.IsTestFile(name) }
 
 // ReadTests reads a file of tests. shown is its name for people.

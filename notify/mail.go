@@ -82,7 +82,7 @@ func sendMail(ctx context.Context, in message) error {
 	return nil
 }
 
-// connect connects to a mail server, with TLS unless the config says otherwise.
+// connect connects to a mail server, with TLS unless the config has tls = none.
 func connect(ctx context.Context, c mailConfig, host string) (*smtp.Client, error) {
 	pool, err := trusted(c.CA)
 	if err != nil {

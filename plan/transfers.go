@@ -4,7 +4,7 @@ import (
 	"deployster/state"
 )
 
-// transfers returns what a plan says of entries that have gone to other states, or have come from there.
+// transfers returns the entries that have gone to other states, or have come from there, as a plan lists them.
 func transfers(s state.Snapshot) (list []state.Transferred) {
 	for _, t := range s.Transferred {
 		if !t.Seen {

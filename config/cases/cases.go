@@ -33,7 +33,7 @@ type Case struct {
 
 // Object is an object of the world of a case.
 type Object struct {
-	State json.RawMessage // an object: what it has that differs from the config; nil = it is not there
+	State json.RawMessage // an object: what it has that differs from the config; nil = it does not exist
 	At    hcl.Range
 }
 

@@ -99,7 +99,7 @@ func (r *reader) oneCase(b *hcl.Block) {
 		return
 	}
 	if c.Name == "" || c.Name != diag.Visible(c.Name) {
-		r.fail(b.LabelRanges[0], "Invalid name", "The name of a case is a text of visible characters that says what is tested.")
+		r.fail(b.LabelRanges[0], "Invalid name", "The name of a case is a text of visible characters that names what is tested.")
 	}
 	if slices.ContainsFunc(r.file.Cases, func(o Case) bool { return o.Name == c.Name }) {
 		r.fail(b.LabelRanges[0], "Two cases of one name", "There is a case %q above. Give this one another name.", c.Name)
@@ -221,8 +221,8 @@ func (r *reader) object(at hcl.Range, v cty.Value) Object {
 		return Object{At: at}
 	}
 	if !v.Type().IsObjectType() && !v.Type().IsMapType() {
-		r.fail(at, "Not an object", "An object of the world is { NAME = VALUE }, what its state has beside the config, or null: it is not "+
-			"there. This %s.", values.Describe(v))
+		r.fail(at, "Not an object", "An object of the world is { NAME = VALUE }, what its state has in addition to the config, or "+
+			"null: it does not exist. This %s.", values.Describe(v))
 		return Object{At: at}
 	}
 	w := values.Writer{}

@@ -9,7 +9,7 @@ import (
 
 var notifySchema = attributes("type!", "on!", "config", "params")
 
-// NotifyEvents are the events of which a notify block may be told: a type of event, and its status.
+// NotifyEvents are the events that a notify block may name: a type of event, and its status.
 func NotifyEvents() []string {
 	return []string{"repair_ended.error", "report.error", "report.incomplete", "report.ok", "resource_watch.drifted",
 		"resource_watch.flapping", "resource_watch.gone", "resource_watch.not_approved"}
@@ -18,7 +18,7 @@ func NotifyEvents() []string {
 // rootNotify adds an error for each notify block in a module, which cannot have them.
 func (l *loader) rootNotify() {
 	for _, name := range slices.Sorted(maps.Keys(l.b.Notify)) {
-		l.add(source.Failure(l.b.Notify[name].At, "A notify block in a module", "Notifications are about the whole run, so that only the "+
+		l.add(source.Failure(l.b.Notify[name].At, "A notify block in a module", "Notifications cover the whole run, so that only the "+
 			"root manifest may declare them. Move it there."))
 	}
 }

@@ -66,7 +66,7 @@ func convertFunction() function.Function {
 	})
 }
 
-// typesIn returns where a template has types, whose names are no variables.
+// typesIn returns where a template has types, whose names are not variables.
 func typesIn(expr hclsyntax.Expression) (types []hcl.Range) {
 	_ = hclsyntax.VisitAll(expr, func(n hclsyntax.Node) hcl.Diagnostics {
 		if call, ok := n.(*hclsyntax.FunctionCallExpr); ok && call.Name == Convert && len(call.Args) == 2 {

@@ -2,7 +2,7 @@ package instance
 
 import "deployster/internal/base/diag"
 
-// Notify is a notify block: an image that is told of events.
+// Notify is a notify block: an image that gets events.
 type Notify struct {
 	Name string
 	TypeSettings

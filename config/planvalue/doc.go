@@ -1,4 +1,4 @@
 // Package planvalue owns the whole plan as a value of expressions: what rules of policies read as plan. Its
 // input is the JSON of a plan without its sensitive values; its output are the values of expressions that may
-// use it beside what the manifest declares.
+// use it in addition to what the manifest declares.
 package planvalue

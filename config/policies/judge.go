@@ -18,7 +18,8 @@ type Finding struct {
 	Address string // of the only resource that it denies; "" = of none, or of several
 }
 
-// Judge evaluates the rules of a policy against a plan. An error is one of the rules: they say nothing about the plan then.
+// Judge evaluates the rules of a policy against a plan. An error is a fault of the rules, which then have
+// no result.
 func (p Policy) Judge(e *eval.Evaluator, plan planvalue.Plan) (list []Finding, diags hcl.Diagnostics) {
 	for _, r := range p.rules {
 		found, d := judge(e, r, plan)

@@ -7,7 +7,7 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// TestEnding is how the name of a file of tests ends. Such a file is no manifest.
+// TestEnding is how the name of a file of tests ends. Such a file is not a manifest.
 const TestEnding = ".test.hcl"
 
 // IsTestFile reports whether a file with this name has tests.

@@ -11,7 +11,7 @@ import (
 	"deployster/internal/ui/events"
 )
 
-// teller tells the images of notify blocks how an apply ended.
+// teller notifies the images of notify blocks of the end of an apply.
 type teller struct {
 	engine *Engine
 	where  string           // what ends, for people
@@ -19,10 +19,10 @@ type teller struct {
 	outbox *notifying.Outbox
 }
 
-// waits reports whether somebody is told at the end, by images on this machine.
+// waits reports whether images on this machine are notified at the end.
 func (t *teller) waits() bool { return t.of != nil && len(t.of.Notify()) > 0 }
 
-// begin gets the images ready, beside the apply.
+// begin gets the images ready, while the apply runs.
 func (t *teller) begin(ctx context.Context) {
 	if !t.waits() || t.outbox != nil {
 		return
@@ -34,7 +34,7 @@ func (t *teller) begin(ctx context.Context) {
 		sender, err = notifying.NewSender(e.command, machine, t.of)
 	}
 	if err != nil {
-		e.Workspace.Warn(diag.Warningf("Not notified", "Nobody is told how this ended: %s", diag.From("", err)[0].Detail))
+		e.Workspace.Warn(diag.Warningf("Not notified", "No image is notified of how this ended: %s", diag.From("", err)[0].Detail))
 		return
 	}
 	t.outbox = notifying.New(ctx, notifying.Options{Where: t.where, Hiding: e.Workspace.Secrets.Hiding,
@@ -42,7 +42,7 @@ func (t *teller) begin(ctx context.Context) {
 	t.outbox.Use(sender, t.of.Notify())
 }
 
-// end tells how the apply ended, and takes no longer than the patience of package notifying.
+// end reports how the apply ended, and takes no longer than the patience of package notifying.
 func (t *teller) end(ctx context.Context, report *apply.Report) {
 	if !t.waits() || report == nil {
 		return

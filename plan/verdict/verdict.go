@@ -44,7 +44,7 @@ func (p Policy) Decided() Policy {
 	return p
 }
 
-// denies reports whether the results deny the plan. A mandatory policy cannot be overridden, whatever a file says.
+// denies reports whether the results deny the plan. A mandatory policy cannot be overridden, whatever is in a file.
 func (p Policy) denies() bool {
 	return p.Failed() && (p.Level == config.Mandatory || p.Level == config.Overridable && p.Override == nil)
 }

@@ -23,7 +23,7 @@ type ended struct {
 }
 
 // result is the state after an apply of the plan of a case, and the objects there are then. given are the objects of
-// the case that follows: what they have beside a config was made by the apply.
+// the case that follows: what they have in addition to a config was made by the apply.
 func (e ended) result(given map[string]map[string]config.TestObject, now time.Time) (state.Snapshot,
 	map[string]map[string]config.TestObject, error) {
 	m, err := draft.Expanded(e.manifest, e.plan)

@@ -176,7 +176,7 @@ func (t *tester) value(p *plan.Plan) (config.PlanValue, error) {
 	return config.NewPlanValue(events.Redact(content, secrets.Hiding()))
 }
 
-// expected returns what is wrong with the errors of a plan: each must be expected, and each expected one must be there.
+// expected returns what is wrong with the errors of a plan: each must be expected, and each expected one must occur.
 func expected(at string, texts []string, err error) (failures []string) {
 	list := diag.From("Error", err)
 	found := make([]bool, len(texts))

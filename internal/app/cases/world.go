@@ -34,7 +34,7 @@ type world struct {
 }
 
 // Init returns the type of a resource as its image has answered once; of another it is known only that it can
-// destroy. Files of plugs are not looked at.
+// destroy. Files of plugs are not read.
 func (w *world) Init(_ context.Context, t typeclient.Target) (protocol.Type, error) {
 	full, digest, err := imagestore.FullName(t.Reference)
 	if err != nil {
@@ -57,7 +57,7 @@ func (w *world) Init(_ context.Context, t typeclient.Target) (protocol.Type, err
 	return ty, nil
 }
 
-// State answers what a plan asks an image.
+// State answers a query of a plan in place of an image.
 func (w *world) State(_ context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error) {
 	object, there := w.objects[t.Reference][t.Address]
 	there = there && object.State != nil
@@ -96,7 +96,7 @@ func (w *world) Images() map[string]string {
 }
 
 // state returns the state of an object: what its config and the state of its type have in common, and over it what
-// the world says.
+// the world declares.
 func (w *world) state(ty protocol.Type, conf json.RawMessage, unknown []string, object json.RawMessage) json.RawMessage {
 	out := map[string]json.RawMessage{}
 	for name, value := range members(conf) {

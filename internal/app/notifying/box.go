@@ -56,7 +56,7 @@ func (b *box) put(e events.Event, now time.Time) {
 	}
 }
 
-// close says that no event follows.
+// close ends the box: no event follows.
 func (b *box) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

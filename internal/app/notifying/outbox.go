@@ -63,7 +63,7 @@ func New(ctx context.Context, o Options) *Outbox {
 	return b
 }
 
-// Use sets the notify blocks that are told of later events, and who sends those. What waits for earlier
+// Use sets the notify blocks that get later events, and who sends those. What waits for earlier
 // blocks is still sent.
 func (b *Outbox) Use(sender Sender, list []config.Notify) {
 	b.mu.Lock()

@@ -164,7 +164,7 @@ func TestOutbox_EndsAtOnce(t *testing.T) {
 }
 
 // One image that hangs keeps no other from being told.
-func TestOutbox_SendsBesideEachOther(t *testing.T) {
+func TestOutbox_SendsConcurrently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, other := &world{answer: hang}, &world{}
 		b := w.outbox(t, Options{}, "report.ok")

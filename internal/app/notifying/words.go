@@ -28,7 +28,7 @@ func NameOf(e events.Event) string {
 // listed is how many resources and problems a summary lists.
 const listed = 20
 
-// Summary returns an event for people: what happened and where, and of a report the resources that need a look.
+// Summary returns an event for people: what happened and where, and of a report the resources that need attention.
 func Summary(where string, e events.Event) string {
 	text := where + ": " + e.Message
 	switch body := e.Body.(type) {

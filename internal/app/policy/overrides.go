@@ -42,7 +42,7 @@ func (o Overrides) Check(saved bool) error {
 	return nil
 }
 
-// fit returns an error if an option overrides what is no policy, or one that cannot be overridden.
+// fit returns an error if an option overrides what is not a policy, or one that cannot be overridden.
 func (o Overrides) fit(all []ready) error {
 	var names []string
 	for _, r := range all {

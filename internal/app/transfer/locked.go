@@ -27,7 +27,7 @@ type Locked struct {
 }
 
 // Open locks the state at a place, and what the transfers need: these are those that an earlier command
-// began, and those of removed blocks with to. Another state that cannot be locked or read is no error.
+// began, and those of removed blocks with to. Another state that cannot be locked or read is not an error.
 func Open(ctx context.Context, w *workspace.Workspace, place state.Place, o state.Options, m *config.Manifest) (*Locked, error) {
 	l := &Locked{w: w, place: place, manifest: m, others: map[string]*state.Store{}, failed: map[string]error{}}
 	want := map[string]bool{}
@@ -163,7 +163,7 @@ func both(a, b transfer.End) error {
 	return transfer.Finish(b, a)
 }
 
-// Left returns why entries stay as they are, by address: they are on their way and the other state cannot be used;
+// Left returns why entries are unchanged, by address: they are on their way and the other state cannot be used;
 // they are declared, and belong to another state now; or they cannot be given away.
 func (l *Locked) Left() map[string]*reason.Reason {
 	s := l.Store.Snapshot()

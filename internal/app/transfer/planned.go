@@ -8,7 +8,7 @@ import (
 	"deployster/plan/reason"
 )
 
-// Reasons are why entries stay as they are, by address.
+// Reasons are why entries are unchanged, by address.
 type Reasons map[string]*reason.Reason
 
 // Words returns the reasons in words.

@@ -8,13 +8,13 @@ import (
 	"deployster/internal/base/diag"
 )
 
-// newNotes returns what tells the images of notify blocks; it knows none yet.
+// newNotes returns what notifies the images of notify blocks; it knows none yet.
 func (w *watcher) newNotes(ctx context.Context, e *app.Engine) *notifying.Outbox {
 	return notifying.New(ctx, notifying.Options{For: notifying.OneHour, Where: "deployster watch in " + e.Workspace.Dir,
 		Hiding: e.Workspace.Secrets.Hiding, Warn: e.Workspace.Warn})
 }
 
-// notify has the notify blocks of a generation told from now on.
+// notify has the notify blocks of a generation get all later events.
 func (w *watcher) notify(g *generation) {
 	list := g.source.Manifest.Notify()
 	var sender notifying.Sender

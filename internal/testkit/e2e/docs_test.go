@@ -93,7 +93,7 @@ func TestDocs_Manifests(t *testing.T) {
 			}
 			sources := config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl", Bytes: []byte(text)}},
 				Modules: modules(page)}
-			given := []string{"DEPLOYSTER_VAR_password=secret"} // of a variable without a default
+			given := []string{"DEPLOYSTER_VAR_password=secret", "DEPLOYSTER_VAR_hook=https://hooks.example.com/a"} // have no default
 			vars, _ := config.FindVariables(t.TempDir(), "", given, nil)
 			if _, diags := config.Load(sources, vars, config.Builtins{Version: standalone.Version, Home: "/home/me"}); len(diags) != 0 {
 				t.Errorf("%s: %v in\n%s", name, diags, text)

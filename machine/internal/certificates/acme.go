@@ -146,7 +146,7 @@ func (k Certificate) show(webroot, path, text string) (remove func(), err error)
 		return nil, errors.Join(fmt.Errorf("the file for the server of ACME cannot be written: %w", err), root.Close())
 	}
 	return func() {
-		_ = root.Remove(name) // a file that stays says nothing
+		_ = root.Remove(name) // a file that stays has no secret
 		_ = root.Close()
 	}, nil
 }

@@ -57,7 +57,7 @@ func (k Certificate) signs(c *call, have *State) (bool, error) {
 	return key == nil || !same(key.Public(), have.one.PublicKey) || len(k.differs(c, have)) > 0 || len(c.Unknown) > 0, nil
 }
 
-// Write makes the key if it is not there, and has the certificate signed if it is not what the config declares.
+// Write makes the key if it is missing, and has the certificate signed if it is not what the config declares.
 func (k Certificate) Write(ctx context.Context, c *call) error {
 	unlock, err := replace.Lock(ctx, k.machine, c.Config.Path)
 	if err != nil {
@@ -93,7 +93,7 @@ func (k Certificate) Write(ctx context.Context, c *call) error {
 	return k.change(ctx, c.Config, "/path", chain)
 }
 
-// change writes one of the files, with its owner and mode; without content it keeps that which is there. A link is
+// change writes one of the files, with its owner and mode; without content it keeps the existing one. A link is
 // replaced by what it leads to.
 func (k Certificate) change(ctx context.Context, c Config, at string, content []byte) error {
 	path := map[string]string{"/path": c.Path, "/key_path": c.keyPath()}[at]
@@ -189,7 +189,7 @@ func (k Certificate) Delete(ctx context.Context, c *call) error {
 
 // Watch reports changes of both files, and the day on which the certificate is renewed.
 func (k Certificate) Watch(ctx context.Context, c *call, tell func(detail string)) error {
-	all := make(chan struct{}) // is closed when everything is watched: what is said before is not heard
+	all := make(chan struct{}) // is closed when everything is watched: what is reported before is not passed on
 	heard := sync.OnceFunc(func() { close(all) })
 	due := func(ctx context.Context, tell func(string)) error {
 		tell("")

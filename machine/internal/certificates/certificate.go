@@ -68,7 +68,7 @@ type State struct {
 	KeyType     string   `json:"key_type" doc:"the type of its key"`
 
 	one     *x509.Certificate // nil = there is none
-	key     bool              // its key is there
+	key     bool              // its key exists
 	renew   time.Time
 	reasons []protocol.Reason // how it differs from the config
 }
@@ -236,7 +236,7 @@ const day = 24 * time.Hour
 // slow is how much later than the clock of the machine that of a server may be.
 const slow = 5 * time.Minute
 
-// differs returns what is to be signed anew.
+// differs returns why a new certificate is needed.
 func (k Certificate) differs(c *call, s *State) (list []protocol.Reason) {
 	because := func(path, format string, args ...any) {
 		list = append(list, protocol.Reason{Path: path, Message: fmt.Sprintf(format, args...)})

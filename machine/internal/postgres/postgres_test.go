@@ -134,7 +134,7 @@ func database(t *testing.T) *kindtest.Resource { return kindtest.New(t, NewDatab
 func roleOf(t *testing.T) *kindtest.Resource   { return kindtest.New(t, NewRole(here)) }
 
 // One server serves all tests of both kinds: it is made in two seconds.
-func TestPostgres(t *testing.T) {
+func TestPostgres_Kinds(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	for name, test := range map[string]func(*testing.T, *cluster){

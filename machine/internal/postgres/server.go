@@ -28,7 +28,7 @@ type server struct {
 var errNone = errors.New("there is no PostgreSQL on this machine yet")
 
 // before is what each script begins with: names are found in the catalog alone, whatever a role has as its default, a
-// backslash is a character, and what a script says of a password is in no log.
+// backslash is a character, and no log has the passwords of a script.
 const before = `\set ON_ERROR_STOP on
 SET search_path = pg_catalog;
 SET standard_conforming_strings = on;
@@ -39,7 +39,7 @@ SET log_min_duration_statement = -1;
 SET log_min_error_statement = 'panic';
 `
 
-// noisy is what psql says before a message.
+// noisy is what psql prints before a message.
 var noisy = regexp.MustCompile(`psql:<stdin>:[0-9]+: `)
 
 // run runs a script in a database, and returns what it prints.

@@ -41,7 +41,7 @@ func (a initAnswer) policy() {
 	}
 	for _, key := range a.keys() {
 		if !a.known[key] {
-			a.Problem("the key %q does not belong to a policy: beside \"policy\" an answer has \"label\", \"config_schema\", \"cache\" "+
+			a.Problem("the key %q does not belong to a policy: next to \"policy\" an answer has \"label\", \"config_schema\", \"cache\" "+
 				"and "+
 				"\"protocol\"", key)
 		}
@@ -56,7 +56,7 @@ func ReadPolicy(answer []byte) ([]PolicyResult, error) {
 		return nil, err
 	}
 	if !f.has("results") {
-		f.Problem("\"results\" is missing; a policy that has nothing to say answers {\"results\": []}")
+		f.Problem("\"results\" is missing; a policy that has no results answers {\"results\": []}")
 	}
 	list := []PolicyResult{}
 	for _, r := range f.objects("results") {

@@ -28,7 +28,7 @@ func TestReadPolicy_ExamplesOfThePage(t *testing.T) {
 	}
 }
 
-func TestReadPolicy_RefusesWhatIsNoAnswer(t *testing.T) {
+func TestReadPolicy_RefusesOtherAnswers(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]string{
 		`{}`:                                 "\"results\" is missing",
