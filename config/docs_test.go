@@ -45,7 +45,9 @@ func TestLanguagePage_LoadsAndNamesEveryFunction(t *testing.T) {
 			}
 			continue
 		}
-		_, diags := Load(Sources{Workspace: "/w", Dir: "/w", Manifests: []File{{Path: name, Bytes: []byte(e[2])}}, Modules: modules}, nil, Builtins{Version: "0.1.0", Home: "/home/me"})
+		vars, _ := FindVariables(t.TempDir(), "", []string{"DEPLOYSTER_VAR_hook=https://hooks.example.com/a"}, nil) // it has no default
+		_, diags := Load(Sources{Workspace: "/w", Dir: "/w", Manifests: []File{{Path: name, Bytes: []byte(e[2])}}, Modules: modules}, vars,
+			Builtins{Version: "0.1.0", Home: "/home/me"})
 		if len(diags) != 0 {
 			t.Errorf("%v in\n%s", diags, e[2])
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestDocs_Pages does what docs/ci.md, docs/publishing.md, docs/plan-and-apply.md, docs/watch.md, docs/images.md and
-// docs/json.md tell an operator to do, with a real registry in the place of the one that they name, and a real plan's digest.
+// TestDocs_Pages does what docs/ci.md, docs/publishing.md, docs/plan-and-apply.md, docs/watch.md, docs/images.md,
+// docs/json.md, docs/testing.md and docs/policy.md describe, with a real registry in the place of the one that they name, and a real plan's digest.
 func TestDocs_Pages(t *testing.T) {
 	t.Parallel()
 	shell := func(page string) []string { return fences(read(t, page), "sh") }
@@ -35,6 +35,12 @@ func TestDocs_Pages(t *testing.T) {
 	for _, text := range fences(read(t, "docs/publishing.md"), "hcl") {
 		scripts["verify.block"] += text
 	}
+	cases, rules := fences(read(t, "docs/testing.md"), "hcl"), fences(read(t, "docs/policy.md"), "hcl")
+	expected := fences(read(t, "docs/policy.md"), "json")
+	if len(cases) != 2 || len(rules) != 2 || len(expected) != 3 {
+		t.Fatalf("%d, %d and %d examples were found", len(cases), len(rules), len(expected))
+	}
+	scripts["shop.manifest"], scripts["shop.cases"], scripts["rules.manifest"], scripts["expect.json"] = cases[0], cases[1], rules[0], expected[0]
 	runScripts(t, "testdata/pages", func(env *testscript.Env) error {
 		for name, text := range scripts {
 			text = strings.ReplaceAll(text, "sha256:...", "$(deployster show -digest plan.bin)")
