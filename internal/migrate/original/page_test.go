@@ -24,12 +24,8 @@ func TestPage_ShowsWhatIsWritten(t *testing.T) {
 	if len(given) != 2 || len(shown) != 2 || len(printed) != 1 {
 		t.Fatalf("%d, %d and %d examples", len(given), len(shown), len(printed))
 	}
-	without := func(text string) []byte { // its first line has the name
-		_, rest, _ := strings.Cut(text, "\n")
-		return []byte(rest)
-	}
-	made, err := Run(Options{Manifests: []File{{Name: "site.yaml", Bytes: without(given[0])}},
-		Variables: []File{{Name: "vars.auto.yaml", Bytes: without(given[1]), Auto: true}}, Version: "0.1.0"})
+	made, err := Run(Options{Manifests: []File{{Name: "site.yaml", Bytes: []byte(given[0])}},
+		Variables: []File{{Name: "vars.auto.yaml", Bytes: []byte(given[1]), Auto: true}}, Version: "0.1.0"})
 	if err != nil {
 		t.Fatal(err)
 	}
