@@ -15,7 +15,7 @@ func (l *loader) deprecated(b *Block) {
 	a := b.Attrs["deprecated"]
 	l.constant(a, cty.String, func(v cty.Value) {
 		if b.Deprecated = strings.TrimSpace(v.AsString()); b.Deprecated == "" {
-			l.add(source.Failure(a.Expr.Range(), "Empty advice", "The text names what to use in place of this: deprecated = \"Use NAME.\"."))
+			l.add(source.Failure(a.Expr.Range(), "Empty advice", "The text names what replaces this: deprecated = \"Use NAME.\"."))
 		}
 	})
 }
