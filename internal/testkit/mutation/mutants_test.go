@@ -5,26 +5,32 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"deployster/internal/testkit/mutation"
 )
 
-const root = "../../.."
+// roots are the modules, from this package.
+var roots = []string{"../../..", "../../../kube"}
 
 // Each fault names one place, and what it makes of it compiles. That is seen here, and
 // not only when the mutants are built, which takes long.
 func TestMutants_NamePlacesThatExist(t *testing.T) {
 	t.Parallel()
-	var lists []string
-	for _, depth := range []string{"*", "*/*", "*/*/*", "*/*/*/*"} {
-		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(depth), filepath.FromSlash(mutation.ListName)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		lists = append(lists, found...)
+	for _, root := range roots {
+		t.Run(path.Base(root), func(t *testing.T) {
+			t.Parallel()
+			checkModule(t, root, map[string]int{roots[0]: 300}[root])
+		})
 	}
+}
+
+// checkModule checks the lists of a module, which have at least so many faults.
+func checkModule(t *testing.T, root string, least int) {
+	t.Helper()
+	lists := listsOf(t, root)
 	seen, sources := 0, mutation.NewSources(root)
 	changed, dirs := map[string][]mutant{}, map[string]bool{}
 	for _, list := range lists {
@@ -50,16 +56,16 @@ func TestMutants_NamePlacesThatExist(t *testing.T) {
 				dirs[f.Package] = true
 			}
 			for _, test := range testName.FindAllString(f.Seen, 1) {
-				if dir := testsOf(f.Seen, list); !declares(t, dir, test) {
+				if dir := testsOf(root, f.Seen, list); !declares(t, dir, test) {
 					t.Errorf("%s: %s: %s has no test %s", list, f.Name, dir, test)
 				}
 			}
 		}
 	}
-	if seen < 300 {
+	if seen <= least {
 		t.Errorf("only %d faults were checked in %q", seen, lists)
 	}
-	c := newCompiler(t, dirs)
+	c := newCompiler(t, root, dirs)
 	for path, mutants := range changed {
 		for _, m := range mutants {
 			if err := c.check(path, m.source); err != nil {
@@ -67,6 +73,23 @@ func TestMutants_NamePlacesThatExist(t *testing.T) {
 			}
 		}
 	}
+}
+
+// listsOf are the lists of a module, without those of modules in its directories.
+func listsOf(t *testing.T, root string) (lists []string) {
+	t.Helper()
+	for _, depth := range []string{"*", "*/*", "*/*/*", "*/*/*/*"} {
+		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(depth), filepath.FromSlash(mutation.ListName)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lists = append(lists, found...)
+	}
+	return slices.DeleteFunc(lists, func(list string) bool {
+		return slices.ContainsFunc(roots, func(other string) bool {
+			return len(other) > len(root) && strings.HasPrefix(filepath.ToSlash(list), other+"/")
+		})
+	})
 }
 
 // mutant is a file with a fault.
@@ -79,7 +102,7 @@ var testName = regexp.MustCompile(`\bTest\w+`)
 
 // testsOf is the directory of the tests that are to see a fault: the one that it
 // names, or that of its list.
-func testsOf(seen, list string) string {
+func testsOf(root, seen, list string) string {
 	if dir, _, named := strings.Cut(seen, " Test"); named {
 		return path.Join(root, dir)
 	}

@@ -21,16 +21,17 @@ import (
 // build has that in its cache, and a fault takes milliseconds.
 type compiler struct {
 	t        *testing.T
+	module   string // its path
 	imports  types.Importer
 	packages map[string]*packages.Package // by their path
 	parsed   map[string]*ast.File         // without the bodies of functions, by their path
 	files    *token.FileSet
 }
 
-// newCompiler reads the packages of directories, from the root of the module.
-func newCompiler(t *testing.T, dirs map[string]bool) *compiler {
+// newCompiler reads the packages of directories, from the root of a module.
+func newCompiler(t *testing.T, root string, dirs map[string]bool) *compiler {
 	t.Helper()
-	c := &compiler{t: t, packages: map[string]*packages.Package{}, parsed: map[string]*ast.File{}, files: token.NewFileSet()}
+	c := &compiler{t: t, module: moduleOf(t, root), packages: map[string]*packages.Package{}, parsed: map[string]*ast.File{}, files: token.NewFileSet()}
 	var patterns []string
 	for dir := range dirs {
 		patterns = append(patterns, "./"+dir)
@@ -52,7 +53,7 @@ func newCompiler(t *testing.T, dirs map[string]bool) *compiler {
 
 // check reports the errors of types in a file, which has another source.
 func (c *compiler) check(path string, source []byte) (err error) {
-	dir := "deployster/" + filepath.ToSlash(filepath.Dir(path))
+	dir := c.module + "/" + filepath.ToSlash(filepath.Dir(path))
 	p := c.packages[dir]
 	if p == nil {
 		return fmt.Errorf("%s was not loaded", dir)
@@ -77,6 +78,17 @@ func (c *compiler) check(path string, source []byte) (err error) {
 	return err
 }
 
+// moduleOf returns the path of the module at a directory.
+func moduleOf(t *testing.T, root string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	return strings.TrimPrefix(line, "module ")
+}
+
 // outline is a file without the bodies of its functions.
 func (c *compiler) outline(name string) *ast.File {
 	if f := c.parsed[name]; f != nil {
@@ -99,9 +111,9 @@ func (c *compiler) outline(name string) *ast.File {
 // another type, is not.
 func TestCompiler_ReportsErrorsOfTypes(t *testing.T) {
 	t.Parallel()
-	c := newCompiler(t, map[string]bool{"internal/testkit/mutation": true})
+	c := newCompiler(t, roots[0], map[string]bool{"internal/testkit/mutation": true})
 	path := "internal/testkit/mutation/mutation.go"
-	source, err := os.ReadFile(filepath.Join(root, path))
+	source, err := os.ReadFile(filepath.Join(roots[0], path))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,18 +1,23 @@
 package place
 
 import (
+	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	authorization "k8s.io/api/authorization/v1"
+	core "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
+	"deployster/kube/internal/api"
 	"deployster/kube/internal/fakeapi"
+	"deployster/kube/internal/fence"
 )
 
 // A client of an older state is refused, and one that was admitted earlier begins nothing any more.
@@ -102,6 +107,47 @@ func TestStart_ReadsTheLeaseAgain(t *testing.T) {
 	var host *runner.HostError
 	if !errors.As(err, &host) {
 		t.Errorf("it is a %T", err)
+	}
+}
+
+// The Lease names the Pod of an action before that is created: a Pod that vanishes is never taken for one that was not
+// begun. A client that the Lease does not name any more creates none.
+func TestStart_NotesThePodFirst(t *testing.T) {
+	c := newCluster(t)
+	client, err := api.New(c.Config(), fakeapi.Namespace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	created := 0
+	c.Set(func(b *fakeapi.Behaviour) {
+		b.Fault = func(q fakeapi.Request) fakeapi.Fault {
+			if q.Verb != "create" || q.Resource != "pods" {
+				return fakeapi.Fault{}
+			}
+			created++
+			var pod core.Pod
+			open, err := fence.OpenIn(t.Context(), client, leaseOf(hash("lineage")))
+			if err := errors.Join(err, json.Unmarshal(q.Body, &pod)); err != nil || !slices.Contains(open, pod.Name) {
+				t.Errorf("the Pod %s is created, and the Lease names %q: %v", pod.Name, open, err)
+			}
+			return fakeapi.Fault{}
+		}
+	})
+	first := c.client(t, acts(5))
+	for _, id := range []string{"one", "two"} {
+		if _, err := first.Run(t.Context(), action(t, c, id, "exit", "0")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	later := acts(6)
+	later.Run = "later"
+	next := c.client(t, later)
+	if _, err := next.Welcome(t.Context(), next.host); err != nil {
+		t.Fatal(err)
+	}
+	_, err = first.Run(t.Context(), action(t, c, "three", "exit", "0"))
+	if err == nil || !strings.Contains(err.Error(), "has taken over here (epoch 6, run later)") || created != 2 {
+		t.Errorf("got %v, and %d Pods were created", err, created)
 	}
 }
 
