@@ -31,6 +31,7 @@ func came(name string) state.Transferred {
 type transferCase struct {
 	setCase
 	steps map[string]Change // "" = none
+	why   map[string]string // codes of the reasons for steps
 	left  map[string]string // codes
 	saw   []string
 }
@@ -59,7 +60,7 @@ func transferCases() map[string]transferCase {
 		"it has gone, of a part": {setCase: setCase{manifest: declare("b", "") + declare("c", ""), gone: []state.Transferred{went("a")}, chosen: Selection{Targets: []string{"b"}}},
 			steps: map[string]Change{"a": ""}},
 		"it is given away": {setCase: setCase{manifest: "removed {\n  from = resource.a\n  to = \"/other\"\n}\n", prior: recorded},
-			steps: map[string]Change{"a": Forget}},
+			steps: map[string]Change{"a": Forget}, why: map[string]string{"a": "goes"}},
 	}
 }
 
@@ -82,6 +83,11 @@ func TestTransfers_WhatBecomesOfThem(t *testing.T) {
 			}
 			if is != want {
 				t.Errorf("%s: %s is %q, want %q", name, addr, is, want)
+			}
+		}
+		for addr, want := range c.why {
+			if step := p.Resources[addr]; step == nil || string(step.Reason.Code) != want {
+				t.Errorf("%s: the step of %s is %+v, want the reason %s", name, addr, step, want)
 			}
 		}
 		for addr, want := range c.left {

@@ -30,11 +30,11 @@ func TestNotify_FailuresChangeNothing(t *testing.T) {
 		return 1
 	})
 	var mu sync.Mutex
-	var told []string
+	var reported []string
 	note := func(e events.Event) {
 		mu.Lock()
 		defer mu.Unlock()
-		told = append(told, e.Message)
+		reported = append(reported, e.Message)
 	}
 	e := New(Options{Abort: abort, Workspace: workspace.Options{Dir: t.TempDir(), Version: "test", Events: note},
 		Open: func(context.Context) (Runtime, error) { return runnertest.Runtime{Fake: fake}, nil }})
@@ -54,7 +54,7 @@ notify "ops" {
 	warned := func(text string) bool {
 		return strings.Contains(text, "1 notification of notify.ops could not be sent")
 	}
-	if !slices.ContainsFunc(told, warned) {
-		t.Errorf("it does not warn: %q", told)
+	if !slices.ContainsFunc(reported, warned) {
+		t.Errorf("it does not warn: %q", reported)
 	}
 }
