@@ -49,7 +49,6 @@ var examples = map[string][]string{
 	"type test":          {"deployster type test -config=test.hcl -plug notes=./notes acme/note:1"},
 	"policy":             {"deployster policy test rules"},
 	"policy test":        {"deployster policy test rules", "deployster policy test -json rules"},
-	"test":               {"deployster test", "deployster test -run 'too large' -junit results.xml"},
 	"artifact":           {"deployster artifact list"},
 	"artifact list":      {"deployster artifact list -json"},
 	"artifact check":     {"deployster artifact check app"},
