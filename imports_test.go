@@ -80,6 +80,7 @@ var ranks = map[string]int{
 	"config/refs":                            11,
 	"config/values":                          12,
 	"config/source":                          13,
+	"config/addresses":                       13,
 	"config/ignore":                          14,
 	"config/decl":                            15,
 	"config/validate":                        16,

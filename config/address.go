@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"deployster/config/decl"
+	"deployster/config/addresses"
 	"deployster/internal/base/diag"
 )
 
@@ -63,8 +63,8 @@ func parseAddress(text string) (address string, module bool, err error) {
 			full, deposed = at, full[len(at):]
 		}
 	}
-	if strings.HasPrefix(full, decl.ExclusivePrefix) {
-		if address := decl.ParseExclusive(full); address != "" {
+	if strings.HasPrefix(full, addresses.ExclusivePrefix) {
+		if address := addresses.ParseExclusive(full); address != "" {
 			return address + deposed, false, nil
 		}
 	}
@@ -72,13 +72,13 @@ func parseAddress(text string) (address string, module bool, err error) {
 		return "", false, diag.Errorf("Not an address", "%q is an artifact, to which nothing is done. Name the resource or the publish "+
 			"that uses it.", text)
 	}
-	if !strings.HasPrefix(full, decl.PublishPrefix) && !strings.HasPrefix(full, "resource.") && !strings.HasPrefix(full, "module.") {
+	if !strings.HasPrefix(full, addresses.PublishPrefix) && !strings.HasPrefix(full, "resource.") && !strings.HasPrefix(full, "module.") {
 		full = "resource." + full
 	}
 	t, diags := hclsyntax.ParseTraversalAbs([]byte(full), "", hcl.InitialPos)
 	problem := ""
 	if !diags.HasErrors() {
-		address, module, problem = decl.AddressOf(t)
+		address, module, problem = addresses.Of(t)
 	}
 	if diags.HasErrors() || problem != "" || strings.ContainsFunc(text, unicode.IsControl) {
 		return "", false, diag.Errorf("Not an address", "%q is not an address, which is NAME, NAME[\"KEY\"], NAME[0], module.NAME, "+

@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 
+	"deployster/config/addresses"
 	"deployster/config/decl"
 	"deployster/config/edges"
 	"deployster/config/ignore"
@@ -70,8 +71,8 @@ const (
 	LockName   = source.LockName
 	NoManifest = source.NoManifest
 
-	PublishPrefix   = decl.PublishPrefix
-	ExclusivePrefix = decl.ExclusivePrefix
+	PublishPrefix   = addresses.PublishPrefix
+	ExclusivePrefix = addresses.ExclusivePrefix
 
 	MaxFileSize = source.MaxFileSize
 
@@ -147,7 +148,7 @@ func Reference(address string) string { return instance.Reference(address) }
 func NewBlocks(taken []string) *Blocks { return write.New(taken) }
 
 // ExclusiveAddress returns the address of an object that an exclusive set destroys.
-func ExclusiveAddress(set, identity string) string { return decl.ExclusiveAddress(set, identity) }
+func ExclusiveAddress(set, identity string) string { return addresses.Exclusive(set, identity) }
 
 // ExclusiveSet returns the name of the exclusive set that destroys what has an address; "" = none does.
-func ExclusiveSet(addr string) string { return decl.ExclusiveSet(addr) }
+func ExclusiveSet(addr string) string { return addresses.ExclusiveSet(addr) }

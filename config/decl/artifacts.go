@@ -7,11 +7,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"deployster/config/addresses"
 	"deployster/config/source"
 )
-
-// PublishPrefix is the prefix of the addresses of publishes.
-const PublishPrefix = "publish."
 
 // Publish has the parts of a publish block that a resource block does not have.
 type Publish struct {
@@ -38,7 +36,7 @@ func (l *loader) artifact(b *hcl.Block) {
 func (l *loader) publish(b *hcl.Block) {
 	name := b.Labels[0]
 	r := &Resource{Block: l.header(b), Publish: &Publish{}}
-	r.Name = PublishPrefix + name
+	r.Name = addresses.PublishPrefix + name
 	c := l.content(b.Body, publishSchema)
 	r.Attrs = c.Attributes
 	r.Timeouts = l.single(c, "timeouts", attributes("put"))
@@ -82,11 +80,13 @@ func (n resourceNames) List() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(n.b.Resources)), func(name string) bool { return !n.Has(name) })
 }
 
-func (n publishNames) Has(name string) bool { return n.b.Resources[PublishPrefix+name] != nil }
+func (n publishNames) Has(name string) bool {
+	return n.b.Resources[addresses.PublishPrefix+name] != nil
+}
 
 func (n publishNames) List() (list []string) {
 	for _, address := range slices.Sorted(maps.Keys(n.b.Resources)) {
-		if name, ok := strings.CutPrefix(address, PublishPrefix); ok {
+		if name, ok := strings.CutPrefix(address, addresses.PublishPrefix); ok {
 			list = append(list, name)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"deployster/config/addresses"
 	"deployster/config/decl"
 	"deployster/config/eval"
 	"deployster/config/instance"
@@ -227,7 +228,7 @@ func (r *collector) ref(ref refs.Reference, at instance.Scope, into *depSet) {
 			into.merge(r.host(h))
 		}
 	case "publish":
-		if s := r.e.M.ResourceSet(r.e, mod, decl.PublishPrefix+name); s != nil {
+		if s := r.e.M.ResourceSet(r.e, mod, addresses.PublishPrefix+name); s != nil {
 			into.add(&s.List[0])
 		}
 	case "dep":

@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"deployster/config/addresses"
 	"deployster/config/decl"
 	"deployster/config/instance"
 	"deployster/config/refs"
@@ -53,7 +54,7 @@ var publishedSchema = json.RawMessage(`{"type":"object","additionalProperties":f
 
 // Publish returns publish.NAME as far as the references need it: its state.
 func (e *Evaluator) Publish(name string, references []refs.Reference, at instance.Scope) (cty.Value, hcl.Diagnostics) {
-	s := e.M.ResourceSet(e, at.Mod, decl.PublishPrefix+name)
+	s := e.M.ResourceSet(e, at.Mod, addresses.PublishPrefix+name)
 	if s == nil {
 		return cty.NilVal, nil
 	}

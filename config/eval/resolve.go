@@ -7,7 +7,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
-	"deployster/config/decl"
+	"deployster/config/addresses"
 	"deployster/config/refs"
 	"deployster/config/source"
 	"deployster/config/values"
@@ -38,7 +38,7 @@ func (e *Evaluator) stateType(address string) values.StateType {
 		return t
 	}
 	schema := e.scope[address].Schema
-	if strings.HasPrefix(address, decl.PublishPrefix) {
+	if strings.HasPrefix(address, addresses.PublishPrefix) {
 		schema = publishedSchema
 	}
 	t := e.M.types.Of(schema)

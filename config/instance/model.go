@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"deployster/config/decl"
+	"deployster/config/addresses"
 	"deployster/config/ignore"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner"
@@ -32,8 +32,8 @@ type Pending struct {
 // Reference returns a resource's address in the form of messages and expressions:
 // resource.web, and module.a.web unchanged.
 func Reference(address string) string {
-	if strings.HasPrefix(address, "module.") || strings.HasPrefix(address, decl.PublishPrefix) ||
-		strings.HasPrefix(address, decl.ExclusivePrefix) {
+	if strings.HasPrefix(address, "module.") || strings.HasPrefix(address, addresses.PublishPrefix) ||
+		strings.HasPrefix(address, addresses.ExclusivePrefix) {
 		return address
 	}
 	return "resource." + address

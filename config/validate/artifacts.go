@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"deployster/config/addresses"
 	"deployster/config/decl"
 	"deployster/config/refs"
 	"deployster/config/source"
@@ -196,7 +197,7 @@ func (ck Checker) published(b *decl.Module, ref refs.Reference, at hcl.Range) (d
 	if d := missing(ref.Traversal, b, decl.Usage{}); d != nil {
 		return decl.Dependency{}, d
 	}
-	name := decl.PublishPrefix + refs.StepName(ref.Traversal, 1)
+	name := addresses.PublishPrefix + refs.StepName(ref.Traversal, 1)
 	as := hcl.Traversal{hcl.TraverseRoot{Name: "resource", SrcRange: at}, hcl.TraverseAttr{Name: name, SrcRange: at}}
 	return decl.Dependency{Resource: b.Resources[name], Ref: refs.Reference{Traversal: as}, At: at}, nil
 }

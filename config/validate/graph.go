@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"deployster/config/addresses"
 	"deployster/config/decl"
 	"deployster/config/refs"
 	"deployster/internal/base/parallel"
@@ -36,7 +37,7 @@ const (
 
 // String returns the name of the node in expressions.
 func (n node) String() string {
-	if n.kind == nodeResource && strings.HasPrefix(n.name, decl.PublishPrefix) {
+	if n.kind == nodeResource && strings.HasPrefix(n.name, addresses.PublishPrefix) {
 		return n.name
 	}
 	root := [...]string{nodeLocal: "local", nodeApply: "apply", nodeArtifact: "artifact", nodeHost: "host", nodeModule: "module",
@@ -262,8 +263,8 @@ func (ck Checker) connections(expr hcl.Expression, b *decl.Module, owner *decl.R
 			c.to = node{b, nodeArtifact, name}
 		case root == "host" && b.Hosts[name] != nil:
 			c.to = node{b, nodeHost, name}
-		case root == "publish" && b.Resources[decl.PublishPrefix+name] != nil:
-			c.to = node{b, nodeResource, decl.PublishPrefix + name}
+		case root == "publish" && b.Resources[addresses.PublishPrefix+name] != nil:
+			c.to = node{b, nodeResource, addresses.PublishPrefix + name}
 		case root == "dep" && owner != nil && owner.Aliases[name].Resource != nil:
 			c.to = node{b, nodeResource, owner.Aliases[name].Resource.Name}
 		case root == "module" && b.Children[name] != nil:

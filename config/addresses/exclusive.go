@@ -1,4 +1,4 @@
-package decl
+package addresses
 
 import (
 	"strings"
@@ -14,8 +14,8 @@ import (
 // ExclusivePrefix is the prefix of the addresses of what exclusive sets destroy.
 const ExclusivePrefix = "exclusive."
 
-// ExclusiveAddress returns the address of an object that a set destroys.
-func ExclusiveAddress(set, identity string) string {
+// Exclusive returns the address of an object that a set destroys.
+func Exclusive(set, identity string) string {
 	return ExclusivePrefix + set + "[" + values.QuoteKey(identity) + "]"
 }
 
@@ -27,7 +27,7 @@ func ParseExclusive(text string) string {
 	}
 	key, ok := t[2].(hcl.TraverseIndex)
 	if name := refs.StepName(t, 1); ok && name != "" && key.Key.Type() == cty.String {
-		return ExclusiveAddress(name, key.Key.AsString())
+		return Exclusive(name, key.Key.AsString())
 	}
 	return ""
 }
