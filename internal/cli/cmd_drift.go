@@ -29,7 +29,7 @@ func driftCommand(e Env) *cli.Command {
 func runDrift(c *cli.Context, s *session) error {
 	report, err := drifting.Run(c.Context, s.engine, drifting.Options{Inputs: inputs(c, s), Selection: selectionOf(c),
 		Parallelism: parallelism(c),
-		Baseline: c.String("baseline"), WriteBaseline: c.String("write-baseline"),
+		Baseline:    c.String("baseline"), WriteBaseline: c.String("write-baseline"),
 		Show: func(r *drift.Report) { s.out.Printf("%s", render.Drift(r, s.out.Options())) }})
 	switch {
 	case err != nil:
