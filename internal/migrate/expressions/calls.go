@@ -75,10 +75,10 @@ func (cs calls) method(n jinja.Node, name string, args []jinja.Node) Value {
 	if v, ok := cs.split(x, name, args); ok {
 		return v
 	}
-	code := func(i int) string { return filters{cs.t}.asText(cs.t.value(args[i])) }
+	code := func(i int) string { return filters(cs).asText(cs.t.value(args[i])) }
 	switch name + strings.Repeat("/", min(len(args), 3)) {
 	case "upper", "lower", "capitalize":
-		return filters{cs.t}.apply(name, x, nil)
+		return filters(cs).apply(name, x, nil)
 	case "strip":
 		return call(String, "trimspace", x.Code)
 	case "strip/":
@@ -88,11 +88,11 @@ func (cs calls) method(n jinja.Node, name string, args []jinja.Node) Value {
 	case "rstrip":
 		return call(String, "replace", x.Code, `"/\\s+$/"`, `""`)
 	case "replace//":
-		return filters{cs.t}.replace(x.Code, args[0], args[1])
+		return filters(cs).replace(x.Code, args[0], args[1])
 	case "startswith/", "endswith/":
 		return call(Bool, name, x.Code, code(0))
 	case "join/":
-		return filters{cs.t}.join(cs.t.value(args[0]), x.Code, nil)
+		return filters(cs).join(cs.t.value(args[0]), x.Code, nil)
 	case "format", "format/", "format//", "format///":
 		return cs.braces(x, args)
 	}
@@ -107,7 +107,7 @@ func (cs calls) split(x Value, name string, args []jinja.Node) (Value, bool) {
 		if text, ok := constantOf(args[0]); ok && text == "" {
 			return cs.t.fail("a split at nothing has no counterpart"), true
 		}
-		return Elements("split("+filters{cs.t}.asText(cs.t.value(args[0]))+", "+x.Code+")", String), true
+		return Elements("split("+filters(cs).asText(cs.t.value(args[0]))+", "+x.Code+")", String), true
 	}
 	return Value{}, false
 }
@@ -229,5 +229,5 @@ func (cs calls) mapped(item Value, a jinja.Args) Value {
 	if !ok {
 		return cs.t.fail("the filter map with a computed filter has no counterpart")
 	}
-	return filters{cs.t}.apply(name, item, a.Values[1:])
+	return filters(cs).apply(name, item, a.Values[1:])
 }

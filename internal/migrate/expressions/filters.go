@@ -48,7 +48,7 @@ var simple = map[string]string{"upper": "upper", "lower": "lower"}
 func (fs filters) filter(n jinja.Filter) Value {
 	switch n.Name {
 	case "map", "select", "reject", "selectattr", "rejectattr":
-		return calls{fs.t}.each(n)
+		return calls(fs).each(n)
 	}
 	args := fs.arguments(n.Name, n.Args)
 	if n.Name == "default" || n.Name == "d" {
