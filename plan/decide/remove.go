@@ -100,7 +100,7 @@ func (d *Decisions) remove(ctx context.Context, addr string, entry state.Entry) 
 	return d.destroy(ctx, addr, step, entry, why)
 }
 
-// destroy queries an entry that its image can remove, and destroys what is left of it. why says why it ends.
+// destroy queries an entry that its image can remove, and destroys what is left of it. why is the reason.
 func (d *Decisions) destroy(ctx context.Context, addr string, step *change.Step, entry state.Entry,
 	why *reason.Reason) (*change.Step, error) {
 	x := d.session
