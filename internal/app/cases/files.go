@@ -13,7 +13,8 @@ import (
 
 // read reads files of tests, and those in directories.
 func read(w *workspace.Workspace, args []string) ([]*config.TestFile, error) {
-	if len(args) == 0 {
+	given := len(args) > 0
+	if !given {
 		args = []string{"."}
 	}
 	var names []string
@@ -37,7 +38,7 @@ func read(w *workspace.Workspace, args []string) ([]*config.TestFile, error) {
 			names = append(names, filepath.Clean(arg))
 		}
 	}
-	if len(names) == 0 {
+	if len(names) == 0 && given {
 		return nil, diag.Errorf("No tests", "There is no file whose name ends in .test.hcl in %s. Write one with case blocks: "+
 			"case \"a name\" { assert { ... } }.", args[0])
 	}

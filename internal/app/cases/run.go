@@ -36,11 +36,11 @@ type tester struct {
 	unknown map[string]bool
 }
 
-// Run runs the cases of files. An error is one of the files or the manifests: no case was run.
+// Run runs the cases of files; the workspace may have none. An error is one of the files or the manifests: no case was run.
 func Run(ctx context.Context, w *workspace.Workspace, o Options) (Report, error) {
 	began := time.Now()
 	files, err := read(w, o.Files)
-	if err != nil {
+	if err != nil || len(files) == 0 {
 		return Report{}, err
 	}
 	t := &tester{work: w, unknown: map[string]bool{}}

@@ -263,7 +263,7 @@ func TestRun_RefusesWhatIsNotATest(t *testing.T) {
 		}
 	}
 	w := in(t, map[string]string{"main.hcl": main})
-	for _, args := range [][]string{nil, {"main.hcl"}, {"none.test.hcl"}} {
+	for _, args := range [][]string{{"."}, {"main.hcl"}, {"none.test.hcl"}} {
 		if _, err := Run(t.Context(), w, Options{Files: args}); err == nil {
 			t.Errorf("%v is no error", args)
 		}

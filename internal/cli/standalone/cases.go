@@ -46,7 +46,10 @@ func Test(ctx context.Context, w *workspace.Workspace, out terminal.Printer, o T
 			return false, diag.Errorf("The results cannot be written", "%s.", err)
 		}
 	}
-	if len(report.Results) == 0 {
+	switch {
+	case len(report.Results) == 0 && o.Match == "":
+		w.Note("Note: there are no tests here: no file whose name ends in .test.hcl has a case.")
+	case len(report.Results) == 0:
 		return false, diag.Errorf("No tests", "No case was run: none has a name that matches -run=%s.", diag.Visible(o.Match))
 	}
 	return report.Failed() == 0, nil
