@@ -237,7 +237,8 @@ resource "archive" {
 
 // elsewhere are kinds that need more than a small Debian has, or that change the kernel of this
 // machine, too: `make test-machines` has them.
-var elsewhere = []string{"container", "cron", "git", "hostname", "kernel_module", "locale", "nftables", "sudoers", "swap", "tree"}
+var elsewhere = []string{"certificate", "container", "cron", "git", "hostname", "kernel_module", "locale", "nftables", "postgres_database",
+	"postgres_role", "sudoers", "swap", "tree"}
 
 // served serves a file and an archive with that file, and puts them into a manifest.
 func served(t *testing.T, manifest string) string {
