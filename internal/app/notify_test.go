@@ -16,7 +16,7 @@ import (
 	"deployster/internal/ui/events"
 )
 
-// Whether anybody is told of it, changes nothing about an apply: what cannot be sent is a warning.
+// A notification that cannot be sent is a warning, and changes nothing about an apply.
 func TestNotify_FailuresChangeNothing(t *testing.T) {
 	fake, world, abort := runnertest.NewFake(), runnertest.NewWorld(), make(chan struct{})
 	fake.Add("thing", world.Program)

@@ -150,7 +150,7 @@ func TestPolicies_RequiredHoldAtApply(t *testing.T) {
 	}
 }
 
-// An override of a manifest's policy is none of a required one that has its name.
+// An override names a policy of the manifest, and does not count for a required policy of the same name.
 func TestPolicies_OverridesAreOfTheirPolicy(t *testing.T) {
 	reason := "INC-42"
 	e, world := newEngine(t)

@@ -109,7 +109,7 @@ case "what was created is known; fails: no attribute" {
     error_message = "x"
   }
 }
-case "what was created is told" {
+case "what a creation gives is in the world" {
   follows = "nothing exists"
   world   = { "acme/vm:1" = { web = { ip = "10.0.0.9" } } }
   assert {
