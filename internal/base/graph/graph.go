@@ -17,7 +17,7 @@ type Graph map[string][]string
 // members and the nodes after it.
 func (g Graph) Layers() ([][]string, error) {
 	f := NewFrontier(g)
-	var layers [][]string
+	layers := [][]string{}
 	for f.Open() > 0 {
 		layer := f.TakeAll()
 		if len(layer) == 0 {
