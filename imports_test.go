@@ -167,6 +167,7 @@ var ranks = map[string]int{
 	"state/capacity":                         18,
 	"internal/runtime/conformance":           30,
 	"internal/runtime/conformance/recording": 29,
+	"internal/runtime/conformance/report":    29,
 	"internal/runtime/runner/imagestore":     5,
 	"internal/runtime/runner/machinegrant":   6,
 	"internal/app/runs":                      30,

@@ -8,6 +8,7 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
+	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan/subject"
 	"deployster/protocol"
@@ -40,9 +41,40 @@ func Check(w *workspace.Workspace, m *config.Manifest) diag.Diagnostics {
 			diags = append(diags, subject.Violations(m, addr, known.Client.CheckConfig(types[addr], resolved.Value, resolved.Unknown))...)
 		}
 	}
+	for _, b := range configured(m) {
+		ty, ok := known.Kept(typeclient.Target{Reference: b.reference, Settings: b.settings})
+		if !ok {
+			unknown[b.reference] = true
+			continue
+		}
+		for _, v := range known.Client.CheckConfig(ty, b.config.Value, b.config.Unknown) {
+			diags = append(diags, m.Diagnose(diag.Errorf("The config is not valid", "%s: %s", b.address, v.Sentence()), &b.at))
+		}
+	}
 	if names := slices.Sorted(maps.Keys(unknown)); len(names) > 0 {
 		w.Note("Note: configs of %s were not checked against schemas. To fetch the schemas of all types: deployster init", words.List(names,
 			3))
 	}
 	return diags
+}
+
+// block is a policy or a notify block with an image.
+type block struct {
+	address, reference string
+	settings           runner.Settings
+	config             config.Resolved
+	at                 diag.Range
+}
+
+// configured lists the policies and notify blocks whose images may have schemas.
+func configured(m *config.Manifest) (list []block) {
+	for _, p := range m.Policies().List() {
+		if p.Type != "" {
+			list = append(list, block{"policy." + p.Name, p.Type, p.Settings.Settings, p.Config, p.Range})
+		}
+	}
+	for _, n := range m.Notify() {
+		list = append(list, block{"notify." + n.Name, n.Image, n.Settings, n.Config, n.Range})
+	}
+	return list
 }

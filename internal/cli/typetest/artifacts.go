@@ -12,7 +12,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
 	"deployster/internal/runtime/artifact/imagetest"
-	"deployster/internal/runtime/conformance"
+	"deployster/internal/runtime/conformance/report"
 	"deployster/internal/runtime/runner"
 )
 
@@ -25,7 +25,7 @@ func testArtifacts(c *cli.Context, s Session, env map[string]string) (int, error
 	o.Settings.Env = env
 	asJSON := c.Bool("json")
 	if !asJSON {
-		o.Done = func(c conformance.Check) { checked(s.Out, c) }
+		o.Done = func(c report.Check) { checked(s.Out, c) }
 	}
 	runtime, err := s.Engine.Runtime(c.Context)
 	if err != nil {
@@ -37,9 +37,9 @@ func testArtifacts(c *cli.Context, s Session, env map[string]string) (int, error
 	if !asJSON {
 		o.Log = s.Engine.Command().Line
 	}
-	report, err := imagetest.Run(c.Context, o)
+	found, err := imagetest.Run(c.Context, o)
 	switch {
-	case errors.Is(err, context.Canceled) && report.LeftBehind:
+	case errors.Is(err, context.Canceled) && found.LeftBehind:
 		s.Engine.Workspace.Warn(diag.Errorf("Interrupted", "What was put by then stays."))
 		return interrupted, nil
 	case errors.Is(err, context.Canceled):
@@ -48,11 +48,11 @@ func testArtifacts(c *cli.Context, s Session, env map[string]string) (int, error
 	case err != nil:
 		return failed, err
 	case asJSON:
-		err = s.Out.Document(report)
+		err = s.Out.Document(found)
 	default:
-		summary(s.Out, report)
+		summary(s.Out, found)
 	}
-	if report.Status != conformance.Pass {
+	if found.Status != report.Pass {
 		return failed, err
 	}
 	return done, err

@@ -3,6 +3,7 @@ package typetest
 import (
 	"deployster/internal/runtime/conformance"
 	"deployster/internal/runtime/conformance/recording"
+	"deployster/internal/runtime/conformance/report"
 	"deployster/internal/ui/paint"
 	"deployster/internal/ui/render"
 	"deployster/internal/ui/terminal"
@@ -19,8 +20,16 @@ func begins(p terminal.Printer, o conformance.Options, ty protocol.Type) {
 	if ty.Label != "" && ty.Label != o.Image {
 		label = fmt.Sprintf("%s (%s)", ty.Label, o.Image)
 	}
-	p.Printf("Testing %s. %s\n", paint.Bold(label), paint.Yellow("This really makes and changes what the config describes."))
+	does := "This really makes and changes what the config describes."
+	if ty.Notify != nil {
+		does = "This really sends messages to what the config names."
+	}
+	if ty.Policy != nil {
+		does = "It judges sample plans."
+	}
+	p.Printf("Testing %s. %s\n", paint.Bold(label), paint.Yellow(does))
 	switch {
+	case ty.Policy != nil || ty.Notify != nil:
 	case !ty.Absent:
 		p.Printf("The image cannot remove things, so what it makes stays.\n")
 	case o.Keep:
@@ -34,15 +43,15 @@ func begins(p terminal.Printer, o conformance.Options, ty protocol.Type) {
 }
 
 // checked prints one check.
-func checked(p terminal.Printer, c conformance.Check) {
-	mark := map[conformance.Verdict]string{conformance.Pass: paint.Green("ok   "), conformance.Fail: paint.Red("FAIL "),
-		conformance.Skip: paint.Dim("skip ")}[c.Verdict]
+func checked(p terminal.Printer, c report.Check) {
+	mark := map[report.Verdict]string{report.Pass: paint.Green("ok   "), report.Fail: paint.Red("FAIL "),
+		report.Skip: paint.Dim("skip ")}[c.Verdict]
 	line := fmt.Sprintf("%s %s", mark, c.Title)
-	if c.Verdict != conformance.Fail && c.Reason != "" {
+	if c.Verdict != report.Fail && c.Reason != "" {
 		line += paint.Dim(" (" + strings.ReplaceAll(c.Reason, "\n", " ") + ")")
 	}
 	p.Printf("%s\n", line)
-	if c.Verdict != conformance.Fail {
+	if c.Verdict != report.Fail {
 		if c.Fix != "" {
 			printIndented(p, "      ", "Better: "+c.Fix)
 		}
@@ -96,9 +105,9 @@ func printIndented(p terminal.Printer, indent, text string) {
 }
 
 // summary prints the last line of a test.
-func summary(p terminal.Printer, r conformance.Report) {
+func summary(p terminal.Printer, r report.Report) {
 	verdict := paint.Green("PASS:")
-	if r.Status != conformance.Pass {
+	if r.Status != report.Pass {
 		verdict = paint.Red("FAIL:")
 	}
 	p.Printf("\n%s %d passed, %d failed, %d skipped, in %s.\n", paint.Bold(verdict), r.Passed, r.Failed, r.Skipped,

@@ -19,6 +19,7 @@ import (
 	"deployster/internal/base/secret"
 	"deployster/internal/cli/flagvalues"
 	"deployster/internal/runtime/conformance"
+	"deployster/internal/runtime/conformance/report"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeschema"
 	"deployster/internal/ui/terminal"
@@ -82,22 +83,22 @@ func Run(c *cli.Context, s Session) (int, error) {
 	asJSON := c.Bool("json")
 	o.About = func(ty protocol.Type) { begins(s.Err, o, ty) }
 	if !asJSON {
-		o.Done = func(c conformance.Check) { checked(s.Out, c) }
+		o.Done = func(c report.Check) { checked(s.Out, c) }
 	}
 	runtime, err := place(c, s, &o)
 	if err != nil {
 		return failed, err
 	}
-	report, err := conform(c.Context, s.Engine.Command(), runtime, o, asJSON)
-	if asJSON && len(report.Checks) > 0 {
-		if err := s.Out.Document(report); err != nil {
+	found, err := conform(c.Context, s.Engine.Command(), runtime, o, asJSON)
+	if asJSON && len(found.Checks) > 0 {
+		if err := s.Out.Document(found); err != nil {
 			return failed, err
 		}
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
 		detail := "Nothing was changed."
-		if report.LeftBehind {
+		if found.LeftBehind {
 			detail = "What the test has created may still exist. `deployster type test -replace` with the same config removes it."
 		}
 		s.Engine.Workspace.Warn(diag.Errorf("Interrupted", "%s", detail))
@@ -105,9 +106,9 @@ func Run(c *cli.Context, s Session) (int, error) {
 	case err != nil:
 		return failed, err
 	case !asJSON:
-		summary(s.Out, report)
+		summary(s.Out, found)
 	}
-	if report.Status != conformance.Pass {
+	if found.Status != report.Pass {
 		return failed, nil
 	}
 	return done, nil
@@ -173,7 +174,7 @@ func missing(path string) bool {
 // that the command decides. It calls their About once the secrets of the configs are
 // known. Without quiet it shows the output of the image.
 func conform(ctx context.Context, c command.Command, runtime machine.Place, o conformance.Options,
-	quiet bool) (conformance.Report, error) {
+	quiet bool) (report.Report, error) {
 	w := c.Work
 	o.Runner, o.Launcher, o.Version, o.Workspace, o.Verbose, o.Hide = runtime, runtime, w.Version, w.Dir, w.Verbose, w.Secrets.Hide
 	if !quiet {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/runtime/conformance/report"
 	"deployster/internal/runtime/runner"
 )
 
@@ -46,11 +47,11 @@ const fixStrict = "Declare the \"type\" of each property in config_schema, and \
 // unknownProperty is the name of a property that no image knows.
 const unknownProperty = "deployster_no_such_property"
 
-// checkStrict checks that the schema finds typical mistakes of users: a misspelt name,
+// report.CheckStrict checks that the schema finds typical mistakes of users: a misspelt name,
 // and a value of another kind.
 func (i *image) checkStrict(context.Context) outcome {
 	if len(i.ty.ConfigSchema) == 0 {
-		return outcome{verdict: Skip, reason: "the image has no config_schema", fix: fixStrict}
+		return outcome{verdict: report.Skip, reason: "the image has no config_schema", fix: fixStrict}
 	}
 	var config map[string]json.RawMessage
 	if err := json.Unmarshal(i.o.Config, &config); err != nil {
@@ -76,7 +77,7 @@ func (i *image) checkStrict(context.Context) outcome {
 		}
 	}
 	if len(loose) > 0 {
-		return outcome{verdict: Skip, reason: "the schema is open; it accepts " + strings.Join(loose, ", "), fix: fixStrict}
+		return outcome{verdict: report.Skip, reason: "the schema is open; it accepts " + strings.Join(loose, ", "), fix: fixStrict}
 	}
 	return pass("")
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/runtime/conformance/recording"
+	"deployster/internal/runtime/conformance/report"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/protocol"
@@ -34,7 +34,7 @@ type Options struct {
 	// About is called with the image's answer to init, before anything in the world is
 	// changed. Done is called with each check when it has ended. nil = not called.
 	About func(protocol.Type)
-	Done  func(Check)
+	Done  func(report.Check)
 	// Hide removes secrets from the report; nil = there are none.
 	Hide func(string) string
 	// Log gets the lines that the image prints while it runs; nil = they are dropped.
@@ -47,61 +47,10 @@ type Plug struct {
 	ReadOnly bool
 }
 
-// Verdict is the result of a check.
-type Verdict string
-
-// The verdicts.
-const (
-	Pass Verdict = "pass"
-	Fail Verdict = "fail"
-	Skip Verdict = "skip"
-)
-
-// Check is one rule of the protocol, and whether the image keeps it.
-type Check struct {
-	Name      string               `json:"name"`
-	Title     string               `json:"title"` // what is true when the check passes
-	Verdict   Verdict              `json:"verdict"`
-	Reason    string               `json:"reason,omitempty"` // why it failed or was skipped; a remark if it passed
-	Fix       string               `json:"fix,omitempty"`    // what the author must do
-	Exchanges []recording.Exchange `json:"exchanges,omitempty"`
-}
-
-// Report is the outcome of a run.
-type Report struct {
-	Format     int     `json:"format"` // 1
-	Image      string  `json:"image"`
-	Digest     string  `json:"digest"`
-	Label      string  `json:"label,omitempty"`
-	Protocol   int     `json:"protocol"`
-	Speaks     string  `json:"speaks,omitempty"` // for an image of artifacts: concourse-1 or artifacts-2
-	Status     Verdict `json:"status"`           // pass, or fail if a check failed
-	Passed     int     `json:"passed"`
-	Failed     int     `json:"failed"`
-	Skipped    int     `json:"skipped"`
-	LeftBehind bool    `json:"left_behind"` // an object that the test made exists or may exist
-	Millis     int64   `json:"duration_ms"`
-	Checks     []Check `json:"checks"`
-}
-
-// Add adds a check that has ended.
-func (r *Report) Add(c Check) {
-	switch c.Verdict {
-	case Pass:
-		r.Passed++
-	case Fail:
-		r.Failed++
-		r.Status = Fail
-	case Skip:
-		r.Skipped++
-	}
-	r.Checks = append(r.Checks, c)
-}
-
 // Run tests an image. The error reports why the test could not be carried out: an image or
 // a plug is missing, an object exists already, or an interrupt. Faults of the image are
 // in the report, which has the checks up to that point.
-func Run(ctx context.Context, o Options) (Report, error) {
+func Run(ctx context.Context, o Options) (report.Report, error) {
 	if o.Name == "" {
 		o.Name = "test"
 	}
@@ -111,10 +60,10 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	began := time.Now()
 	found, err := o.Runner.Resolve(ctx, o.Image)
 	if err != nil {
-		return Report{}, err
+		return report.Report{}, err
 	}
-	e := &engine{o: o, image: newImage(o, found.Digest), report: Report{Format: 1, Image: found.Reference, Digest: found.Digest,
-		Status: Pass}}
+	e := &engine{o: o, image: newImage(o, found.Digest), report: report.Report{Format: 1, Image: found.Reference, Digest: found.Digest,
+		Status: report.Pass}}
 	err = e.all(ctx)
 	if e.failed != nil {
 		err = e.failed
@@ -139,7 +88,7 @@ func (o Options) lastConfig() json.RawMessage {
 type engine struct {
 	o      Options
 	image  *image
-	report Report
+	report report.Report
 
 	first      protocol.Answer // of the state, before the first action
 	valid      protocol.Answer // of the state, when it was VALID
@@ -149,7 +98,7 @@ type engine struct {
 
 // all carries out the checks: first those that change nothing.
 func (e *engine) all(ctx context.Context) error {
-	if !e.check(ctx, checkInit, e.image.askInit) {
+	if !e.check(ctx, report.CheckInit, e.image.askInit) {
 		return nil
 	}
 	e.report.Label, e.report.Protocol = e.image.ty.Label, e.image.ty.Protocol
@@ -160,38 +109,41 @@ func (e *engine) all(ctx context.Context) error {
 	if e.o.About != nil {
 		e.o.About(e.image.ty)
 	}
-	e.check(ctx, checkInitAgain, e.image.askInitAgain)
-	e.check(ctx, checkInitKeys, e.image.addKeysToInit)
-	e.check(ctx, checkInitTerm, e.image.terminateInit)
-	fits := e.check(ctx, checkConfig, e.image.checkConfig)
-	e.check(ctx, checkStrict, e.image.checkStrict)
-	if e.image.ty.Policy != nil {
-		if fits {
-			e.check(ctx, checkPolicy, func(ctx context.Context) outcome { return judges(ctx, e.image) })
-		}
-		return nil
-	}
-	e.check(ctx, checkIdentity, func(context.Context) outcome { return declaresIdentity(e.image) })
-	if !fits {
-		e.skipAll("the config does not fit the schema", checkState)
-		return nil
-	}
+	e.check(ctx, report.CheckInitAgain, e.image.askInitAgain)
+	e.check(ctx, report.CheckInitKeys, e.image.addKeysToInit)
+	e.check(ctx, report.CheckInitTerm, e.image.terminateInit)
+	fits := e.check(ctx, report.CheckConfig, e.image.checkConfig)
+	e.check(ctx, report.CheckStrict, e.image.checkStrict)
 	secrets := func(context.Context) outcome {
 		return printsNoSecret(e.image, []json.RawMessage{e.o.Config, e.o.Then}, e.image.recorder.All())
 	}
-	if !e.check(ctx, checkState, e.askFirst) {
-		e.skipAll("the state could not be read", checkStateAgain)
-		e.check(ctx, checkSecrets, secrets)
+	if other := e.image.otherThanType(); len(other) > 0 {
+		for _, c := range other {
+			if fits {
+				e.check(ctx, c.name, c.run)
+			}
+		}
+		e.check(ctx, report.CheckSecrets, secrets)
 		return nil
 	}
-	e.check(ctx, checkStateAgain, e.askStateAgain)
-	e.check(ctx, checkStateKeys, e.addKeysToState)
-	e.check(ctx, checkStateTerm, e.image.terminateState)
+	e.check(ctx, report.CheckIdentity, func(context.Context) outcome { return declaresIdentity(e.image) })
+	if !fits {
+		e.skipAll("the config does not fit the schema", report.CheckState)
+		return nil
+	}
+	if !e.check(ctx, report.CheckState, e.askFirst) {
+		e.skipAll("the state could not be read", report.CheckStateAgain)
+		e.check(ctx, report.CheckSecrets, secrets)
+		return nil
+	}
+	e.check(ctx, report.CheckStateAgain, e.askStateAgain)
+	e.check(ctx, report.CheckStateKeys, e.addKeysToState)
+	e.check(ctx, report.CheckStateTerm, e.image.terminateState)
 	if err := refuseExisting(e.first, e.image.ty, e.o); err != nil {
 		return err
 	}
 	e.live(ctx)
-	e.check(ctx, checkSecrets, secrets)
+	e.check(ctx, report.CheckSecrets, secrets)
 	return nil
 }
 
@@ -225,15 +177,15 @@ func (e *engine) check(ctx context.Context, name string, f func(context.Context)
 		e.failed = out.err
 		return false
 	}
-	c := Check{Name: name, Title: titles[name], Verdict: out.verdict, Reason: e.o.Hide(out.reason), Fix: out.fix}
-	if out.verdict == Fail {
+	c := report.Check{Name: name, Title: report.Titles[name], Verdict: out.verdict, Reason: e.o.Hide(out.reason), Fix: out.fix}
+	if out.verdict == report.Fail {
 		c.Exchanges = e.image.recorder.Exchanges(e.o.Hide)
 	}
 	e.add(c)
-	return out.verdict != Fail
+	return out.verdict != report.Fail
 }
 
-func (e *engine) add(c Check) {
+func (e *engine) add(c report.Check) {
 	e.report.Add(c)
 	if e.o.Done != nil {
 		e.o.Done(c)
@@ -245,11 +197,11 @@ func (e *engine) skipAll(reason, from string) {
 	if e.failed != nil {
 		return
 	}
-	for _, name := range order[slices.Index(order, from):] {
-		done := slices.ContainsFunc(e.report.Checks, func(c Check) bool { return c.Name == name })
-		if !done && name != checkSecrets && (name != checkMemory && name != checkUnsettled || e.image.ty.Memory) &&
-			(name != checkUnknowns || e.image.ty.Unknowns) && (name != checkDiscover || e.image.ty.DiscoverAction != nil) {
-			e.add(Check{Name: name, Title: titles[name], Verdict: Skip, Reason: reason})
+	for _, name := range report.Order[slices.Index(report.Order, from):] {
+		done := slices.ContainsFunc(e.report.Checks, func(c report.Check) bool { return c.Name == name })
+		if !done && name != report.CheckSecrets && (name != report.CheckMemory && name != report.CheckUnsettled || e.image.ty.Memory) &&
+			(name != report.CheckUnknowns || e.image.ty.Unknowns) && (name != report.CheckDiscover || e.image.ty.DiscoverAction != nil) {
+			e.add(report.Check{Name: name, Title: report.Titles[name], Verdict: report.Skip, Reason: reason})
 		}
 	}
 }

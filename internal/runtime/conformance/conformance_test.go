@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"deployster/internal/runtime/conformance"
+	"deployster/internal/runtime/conformance/report"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/runnertest"
 	"deployster/protocol"
@@ -21,7 +22,7 @@ const config = `{"name":"a","text":"one","password":"hunter22"}`
 const then = `{"name":"a","text":"two","password":"hunter22"}`
 
 // test runs the whole test against a type with a fault.
-func test(t *testing.T, f *faulty, change func(*conformance.Options)) (conformance.Report, error) {
+func test(t *testing.T, f *faulty, change func(*conformance.Options)) (report.Report, error) {
 	t.Helper()
 	if f.texts == nil {
 		f.texts = map[string]string{}
@@ -43,7 +44,7 @@ func (r shortGrace) Run(ctx context.Context, s runner.Spec) (runner.Result, erro
 	return r.Fake.Run(ctx, s)
 }
 
-func verdicts(r conformance.Report, v conformance.Verdict) []string {
+func verdicts(r report.Report, v report.Verdict) []string {
 	var names []string
 	for _, c := range r.Checks {
 		if c.Verdict == v {
@@ -57,15 +58,15 @@ func TestRun_CarefulTypePasses(t *testing.T) {
 	t.Parallel()
 	f := &faulty{}
 	r, err := test(t, f, nil)
-	if err != nil || r.Status != conformance.Pass || r.LeftBehind || len(f.texts) > 0 {
+	if err != nil || r.Status != report.Pass || r.LeftBehind || len(f.texts) > 0 {
 		t.Errorf("%v, %+v, left: %v", err, r, f.texts)
 	}
-	if skipped := verdicts(r, conformance.Skip); !slices.Equal(skipped, strings.Fields("refresh watch-starts watch-quiet watch-ends watch-worker reuse watch-tells")) {
+	if skipped := verdicts(r, report.Skip); !slices.Equal(skipped, strings.Fields("refresh watch-starts watch-quiet watch-ends watch-worker reuse watch-tells")) {
 		t.Errorf("skipped: %v", skipped)
 	}
 	want := strings.Fields("init init-again init-unknown-keys init-sigterm config config-strict identity state state-again state-unknown-keys state-sigterm " +
 		"actions valid state-schema forecast apply-twice last-state renamed identity-other identity-same update worker absent-unreached absent absent-again gone create-again worker-actions destroy-again secrets")
-	if got := verdicts(r, conformance.Pass); !slices.Equal(got, want) {
+	if got := verdicts(r, report.Pass); !slices.Equal(got, want) {
 		t.Errorf("passed: %v\nwant    %v", got, want)
 	}
 	if r.Passed != len(want) || r.Failed != 0 || r.Skipped != 7 || r.Label != "Text" || r.Protocol != 2 || !strings.HasPrefix(r.Digest, "sha256:") {
@@ -77,11 +78,11 @@ func TestRun_CarefulTypePasses(t *testing.T) {
 func TestChecks_Watch(t *testing.T) {
 	t.Parallel()
 	r, err := test(t, &faulty{fault: "watches"}, nil)
-	if err != nil || r.Status != conformance.Pass {
+	if err != nil || r.Status != report.Pass {
 		t.Errorf("%v, %+v", err, r)
 	}
 	for _, name := range []string{"watch-starts", "watch-quiet", "watch-ends", "watch-worker", "watch-tells"} {
-		if c := find(t, r, name); c.Verdict != conformance.Pass {
+		if c := find(t, r, name); c.Verdict != report.Pass {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -91,7 +92,7 @@ func TestChecks_Watch(t *testing.T) {
 func TestChecks_Refresh(t *testing.T) {
 	t.Parallel()
 	r, err := test(t, &faulty{fault: "is told"}, nil)
-	if err != nil || r.Status != conformance.Pass || find(t, r, "refresh").Verdict != conformance.Pass {
+	if err != nil || r.Status != report.Pass || find(t, r, "refresh").Verdict != report.Pass {
 		t.Errorf("%v, %+v", err, r)
 	}
 }
@@ -162,12 +163,12 @@ func TestChecks_Fail(t *testing.T) {
 					o.Timeout = 5 * time.Second
 				}
 			})
-			failed := verdicts(r, conformance.Fail)
-			if err != nil || r.Status != conformance.Fail || !contains(failed, strings.Fields(want)) {
+			failed := verdicts(r, report.Fail)
+			if err != nil || r.Status != report.Fail || !contains(failed, strings.Fields(want)) {
 				t.Errorf("failed %v, want %s; %v", failed, want, err)
 			}
 			for _, c := range r.Checks {
-				if c.Verdict == conformance.Fail {
+				if c.Verdict == report.Fail {
 					lock.Lock()
 					seen[c.Name] = true
 					lock.Unlock()
@@ -175,11 +176,11 @@ func TestChecks_Fail(t *testing.T) {
 						t.Errorf("%s does not say what is wrong and how to fix it: %+v", c.Name, c)
 					}
 				}
-				if c.Verdict == conformance.Skip && c.Reason == "" {
+				if c.Verdict == report.Skip && c.Reason == "" {
 					t.Errorf("%s does not say why it was skipped", c.Name)
 				}
 			}
-			if len(f.texts) > 0 && !r.LeftBehind || len(f.texts) > 0 && find(t, r, "absent").Verdict == conformance.Pass {
+			if len(f.texts) > 0 && !r.LeftBehind || len(f.texts) > 0 && find(t, r, "absent").Verdict == report.Pass {
 				t.Errorf("%v is left, and the report says %v", f.texts, r.LeftBehind)
 			}
 		})
@@ -189,7 +190,7 @@ func TestChecks_Fail(t *testing.T) {
 }
 
 // everyCheckFails wants a fault for each check of a report.
-func everyCheckFails(t *testing.T, r conformance.Report, seen map[string]bool) {
+func everyCheckFails(t *testing.T, r report.Report, seen map[string]bool) {
 	t.Helper()
 	for _, c := range r.Checks {
 		if !seen[c.Name] && c.Name != "config-strict" && c.Name != "destroy-again" && c.Name != "renamed" && c.Name != "identity-same" { // these: below
@@ -203,9 +204,9 @@ func contains(all, some []string) bool {
 }
 
 // find gives one check of a report.
-func find(t *testing.T, r conformance.Report, name string) conformance.Check {
+func find(t *testing.T, r report.Report, name string) report.Check {
 	t.Helper()
-	i := slices.IndexFunc(r.Checks, func(c conformance.Check) bool { return c.Name == name })
+	i := slices.IndexFunc(r.Checks, func(c report.Check) bool { return c.Name == name })
 	if i < 0 {
 		t.Fatalf("there is no check %s", name)
 	}
@@ -233,7 +234,7 @@ func TestChecks_Advise(t *testing.T) {
 				t.Errorf("%v, %d failed", err, r.Failed)
 			}
 			got := find(t, r, c.check)
-			if got.Verdict != conformance.Skip || !strings.Contains(got.Reason, c.reason) || !strings.Contains(got.Fix, c.fix) {
+			if got.Verdict != report.Skip || !strings.Contains(got.Reason, c.reason) || !strings.Contains(got.Fix, c.fix) {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -262,7 +263,7 @@ func TestRun_ResourceExists(t *testing.T) {
 		t.Run(name+", replaced", func(t *testing.T) {
 			f := &faulty{texts: map[string]string{"a": text}}
 			r, err := test(t, f, func(o *conformance.Options) { o.Replace = true })
-			if err != nil || r.Status != conformance.Pass || len(f.texts) > 0 || find(t, r, "remove-existing").Verdict != conformance.Pass {
+			if err != nil || r.Status != report.Pass || len(f.texts) > 0 || find(t, r, "remove-existing").Verdict != report.Pass {
 				t.Errorf("%v, %v, %+v", err, f.texts, r)
 			}
 		})
@@ -270,7 +271,7 @@ func TestRun_ResourceExists(t *testing.T) {
 	t.Run("cannot be removed", func(t *testing.T) {
 		f := &faulty{fault: "remove does nothing", texts: map[string]string{"a": "theirs"}}
 		r, err := test(t, f, func(o *conformance.Options) { o.Replace = true })
-		if err != nil || find(t, r, "remove-existing").Verdict != conformance.Fail || find(t, r, "actions").Verdict != conformance.Skip {
+		if err != nil || find(t, r, "remove-existing").Verdict != report.Fail || find(t, r, "actions").Verdict != report.Skip {
 			t.Errorf("%v %+v", err, r)
 		}
 	})
@@ -280,10 +281,10 @@ func TestRun_KeepsTheResource(t *testing.T) {
 	t.Parallel()
 	f := &faulty{}
 	r, err := test(t, f, func(o *conformance.Options) { o.Keep = true })
-	if err != nil || r.Status != conformance.Pass || !r.LeftBehind || f.texts["a"] != "two" {
+	if err != nil || r.Status != report.Pass || !r.LeftBehind || f.texts["a"] != "two" {
 		t.Errorf("%v %v %+v", err, f.texts, r)
 	}
-	if c := find(t, r, "destroy-again"); c.Verdict != conformance.Skip {
+	if c := find(t, r, "destroy-again"); c.Verdict != report.Skip {
 		t.Errorf("%+v", c)
 	}
 }
@@ -302,10 +303,10 @@ func TestChecks_DestroyAgainFails(t *testing.T) {
 		return f.run(ctx, s, in, out, log)
 	})
 	r, err := conformance.Run(t.Context(), conformance.Options{Runner: fake, Image: "acme/text", Config: json.RawMessage(config)})
-	if err != nil || !slices.Equal(verdicts(r, conformance.Fail), []string{"destroy-again"}) || !r.LeftBehind {
+	if err != nil || !slices.Equal(verdicts(r, report.Fail), []string{"destroy-again"}) || !r.LeftBehind {
 		t.Errorf("%v %+v", err, r)
 	}
-	if c := find(t, r, "update"); c.Verdict != conformance.Skip {
+	if c := find(t, r, "update"); c.Verdict != report.Skip {
 		t.Errorf("%+v", c)
 	}
 }
@@ -379,14 +380,14 @@ func TestRun_ProtocolOne(t *testing.T) {
 	})
 	o := conformance.Options{Runner: fake, Image: "acme/one", Config: json.RawMessage(`{}`)}
 	r, err := conformance.Run(t.Context(), o)
-	if err != nil || r.Failed > 0 || !r.LeftBehind || r.Protocol != 1 || find(t, r, "valid").Verdict != conformance.Pass {
+	if err != nil || r.Failed > 0 || !r.LeftBehind || r.Protocol != 1 || find(t, r, "valid").Verdict != report.Pass {
 		t.Errorf("%v %+v", err, r)
 	}
-	if c := find(t, r, "absent"); c.Verdict != conformance.Skip || !strings.Contains(c.Reason, "absent") {
+	if c := find(t, r, "absent"); c.Verdict != report.Skip || !strings.Contains(c.Reason, "absent") {
 		t.Errorf("%+v", c)
 	}
 	// Once more: it is there, and nothing would be done to it.
-	if r, err = conformance.Run(t.Context(), o); err != nil || r.Failed > 0 || r.LeftBehind || find(t, r, "actions").Verdict != conformance.Skip {
+	if r, err = conformance.Run(t.Context(), o); err != nil || r.Failed > 0 || r.LeftBehind || find(t, r, "actions").Verdict != report.Skip {
 		t.Errorf("%v %+v", err, r)
 	}
 }
@@ -402,7 +403,7 @@ func TestReport_HasExchangesWithoutSecrets(t *testing.T) {
 		r, err := test(t, &faulty{fault: "prints secrets"}, func(o *conformance.Options) {
 			hide(o)
 			o.About = func(protocol.Type) { about = len(done) }
-			o.Done = func(c conformance.Check) { done = append(done, c.Name) }
+			o.Done = func(c report.Check) { done = append(done, c.Name) }
 		})
 		if err != nil || len(done) != len(r.Checks) || about != 1 {
 			t.Errorf("%v, done %v, about after %d", err, done, about)

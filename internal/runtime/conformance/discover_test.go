@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"deployster/internal/runtime/conformance/report"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/runnertest"
 	"deployster/protocol"
@@ -20,14 +21,14 @@ func TestListsObject_WithThePrefixOfATypeThatListsNothingElse(t *testing.T) {
 	for name, c := range map[string]struct {
 		schema, config string
 		lists          func(stdin string) bool
-		want           Verdict
+		want           report.Verdict
 	}{
-		"with a prefix only":            {schema, `{"path":"/a"}`, func(in string) bool { return strings.Contains(in, `"prefix":"/a"`) }, Pass},
-		"always":                        {schema, `{"path":"/a"}`, func(in string) bool { return !strings.Contains(in, `"prefix"`) }, Pass},
-		"never":                         {schema, `{"path":"/a"}`, func(string) bool { return false }, Fail},
-		"with the prefix of the config": {schema, `{"path":"/a","prefix":"/"}`, func(in string) bool { return strings.Contains(in, `"prefix":"/"`) }, Pass},
+		"with a prefix only":            {schema, `{"path":"/a"}`, func(in string) bool { return strings.Contains(in, `"prefix":"/a"`) }, report.Pass},
+		"always":                        {schema, `{"path":"/a"}`, func(in string) bool { return !strings.Contains(in, `"prefix"`) }, report.Pass},
+		"never":                         {schema, `{"path":"/a"}`, func(string) bool { return false }, report.Fail},
+		"with the prefix of the config": {schema, `{"path":"/a","prefix":"/"}`, func(in string) bool { return strings.Contains(in, `"prefix":"/"`) }, report.Pass},
 		"without a prefix in its schema": {strings.Replace(schema, `,"prefix":{"type":"string"}`, "", 1), `{"path":"/a"}`,
-			func(in string) bool { return strings.Contains(in, "prefix") }, Fail},
+			func(in string) bool { return strings.Contains(in, "prefix") }, report.Fail},
 	} {
 		fake := runnertest.NewFake()
 		digest := fake.Add("acme/file", func(_ context.Context, _ runner.Spec, stdin io.Reader, stdout, _ io.Writer) int {

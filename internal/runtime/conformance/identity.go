@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/runtime/conformance/report"
 	"deployster/protocol"
 )
 
@@ -19,7 +20,7 @@ const fixIdentity = "Declare in the answer to init which values of the config na
 // declaresIdentity checks the identity in the image's answer to init.
 func declaresIdentity(i *image) outcome {
 	if len(i.ty.Identity) == 0 {
-		return outcome{verdict: Skip, reason: "renames and replacements of this type are guessed: it declares no identity",
+		return outcome{verdict: report.Skip, reason: "renames and replacements of this type are guessed: it declares no identity",
 			fix: fixIdentity}
 	}
 	for _, pointer := range i.ty.Identity {
@@ -98,7 +99,7 @@ func askChanged(ctx context.Context, e *engine) outcome {
 	}
 	switch {
 	case len(names) > 0:
-		return outcome{verdict: Skip, reason: strings.Join(names, ", ") + " names the object, too: with another value it is not found",
+		return outcome{verdict: report.Skip, reason: strings.Join(names, ", ") + " names the object, too: with another value it is not found",
 			fix: fixIdentity}
 	case asked == 0:
 		return skip("there is no other property whose value could be changed")

@@ -10,6 +10,7 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/words"
 	"deployster/internal/runtime/conformance/recording"
+	"deployster/internal/runtime/conformance/report"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/protocol"
 )
@@ -19,34 +20,34 @@ import (
 func (e *engine) live(ctx context.Context) {
 	defer e.image.watch.stop()
 	if e.first.Status != protocol.Missing && e.image.ty.Absent {
-		if !e.check(ctx, checkRemoveOld, func(ctx context.Context) outcome { return e.remove(ctx, e.o.Config, nil) }) {
-			e.skipAll("what existed before could not be removed", checkActions)
+		if !e.check(ctx, report.CheckRemoveOld, func(ctx context.Context) outcome { return e.remove(ctx, e.o.Config, nil) }) {
+			e.skipAll("what existed before could not be removed", report.CheckActions)
 			return
 		}
 	}
-	right := e.check(ctx, checkActions, e.create) && e.check(ctx, checkValid, e.askValid)
+	right := e.check(ctx, report.CheckActions, e.create) && e.check(ctx, report.CheckValid, e.askValid)
 	if right {
-		e.check(ctx, checkStateSchema, e.checkStateSchema)
-		e.check(ctx, checkForecast, func(context.Context) outcome { return keepsForecast(e.first, e.valid.State) })
-		e.check(ctx, checkTwice, e.applyTwice)
-		e.check(ctx, checkLastState, e.askWithLastState)
-		e.check(ctx, checkRefresh, func(ctx context.Context) outcome { return acceptsRefresh(ctx, e) })
+		e.check(ctx, report.CheckStateSchema, e.checkStateSchema)
+		e.check(ctx, report.CheckForecast, func(context.Context) outcome { return keepsForecast(e.first, e.valid.State) })
+		e.check(ctx, report.CheckTwice, e.applyTwice)
+		e.check(ctx, report.CheckLastState, e.askWithLastState)
+		e.check(ctx, report.CheckRefresh, func(ctx context.Context) outcome { return acceptsRefresh(ctx, e) })
 		if e.image.ty.Unknowns {
-			e.check(ctx, checkUnknowns, func(ctx context.Context) outcome { return answersUnknowns(ctx, e) })
+			e.check(ctx, report.CheckUnknowns, func(ctx context.Context) outcome { return answersUnknowns(ctx, e) })
 		}
 		if e.image.ty.DiscoverAction != nil {
-			e.check(ctx, checkDiscover, func(ctx context.Context) outcome { return listsObject(ctx, e.image) })
+			e.check(ctx, report.CheckDiscover, func(ctx context.Context) outcome { return listsObject(ctx, e.image) })
 		}
-		e.check(ctx, checkWatch, func(ctx context.Context) outcome { return e.image.watch.start(ctx, e.valid.State) })
-		e.check(ctx, checkWatchQuiet, e.image.watch.isQuiet)
-		e.check(ctx, checkWatchEnds, e.image.watch.endsWhenAsked)
-		e.check(ctx, checkWatchMany, e.image.watch.watchesMany)
-		e.check(ctx, checkRenamed, e.rename)
-		e.check(ctx, checkOther, func(ctx context.Context) outcome { return askOther(ctx, e) })
-		e.check(ctx, checkChanged, func(ctx context.Context) outcome { return askChanged(ctx, e) })
-		e.check(ctx, checkUpdate, e.update)
-		e.check(ctx, checkWorker, e.checkWorkerAnswers)
-		e.check(ctx, checkReuse, e.checkReuseAnswers)
+		e.check(ctx, report.CheckWatch, func(ctx context.Context) outcome { return e.image.watch.start(ctx, e.valid.State) })
+		e.check(ctx, report.CheckWatchQuiet, e.image.watch.isQuiet)
+		e.check(ctx, report.CheckWatchEnds, e.image.watch.endsWhenAsked)
+		e.check(ctx, report.CheckWatchMany, e.image.watch.watchesMany)
+		e.check(ctx, report.CheckRenamed, e.rename)
+		e.check(ctx, report.CheckOther, func(ctx context.Context) outcome { return askOther(ctx, e) })
+		e.check(ctx, report.CheckChanged, func(ctx context.Context) outcome { return askChanged(ctx, e) })
+		e.check(ctx, report.CheckUpdate, e.update)
+		e.check(ctx, report.CheckWorker, e.checkWorkerAnswers)
+		e.check(ctx, report.CheckReuse, e.checkReuseAnswers)
 	}
 	why := "a prerequisite failed"
 	switch {
@@ -55,11 +56,11 @@ func (e *engine) live(ctx context.Context) {
 			why = "it was not removed"
 		}
 	case !e.image.ty.Absent && right:
-		e.check(ctx, checkWatchTells, e.image.watch.reportedAll)
+		e.check(ctx, report.CheckWatchTells, e.image.watch.reportedAll)
 		why = "the image does not declare \"absent\": true, so it cannot remove anything"
 	}
 	if ctx.Err() == nil {
-		e.skipAll(why, checkActions)
+		e.skipAll(why, report.CheckActions)
 	}
 }
 
@@ -67,33 +68,34 @@ func (e *engine) live(ctx context.Context) {
 // reports whether the first removal succeeded.
 func (e *engine) end(ctx context.Context, right bool) (removed bool) {
 	if right {
-		e.check(ctx, checkUnreached, e.askUnreached)
+		e.check(ctx, report.CheckUnreached, e.askUnreached)
 	}
-	gone := e.check(ctx, checkAbsent, func(ctx context.Context) outcome { return e.remove(ctx, e.o.lastConfig(), e.valid.State) })
+	gone := e.check(ctx, report.CheckAbsent, func(ctx context.Context) outcome { return e.remove(ctx, e.o.lastConfig(), e.valid.State) })
 	if !gone {
 		return false
 	}
-	e.check(ctx, checkWatchTells, e.image.watch.reportedAll)
+	e.check(ctx, report.CheckWatchTells, e.image.watch.reportedAll)
 	e.image.watch.stop()
 	if e.image.ty.Memory {
-		e.check(ctx, checkMemory, func(context.Context) outcome { return keepsMemory(e) })
+		e.check(ctx, report.CheckMemory, func(context.Context) outcome { return keepsMemory(e) })
 	}
-	e.check(ctx, checkAbsentAgain, e.askAbsentAgain)
-	if !e.check(ctx, checkGone, e.askGone) || !right {
+	e.check(ctx, report.CheckAbsentAgain, e.askAbsentAgain)
+	if !e.check(ctx, report.CheckGone, e.askGone) || !right {
 		return true
 	}
-	if !e.check(ctx, checkRecreate, e.recreate) && !e.image.made {
+	if !e.check(ctx, report.CheckRecreate, e.recreate) && !e.image.made {
 		return true
 	}
 	if e.image.ty.Memory {
-		e.check(ctx, checkUnsettled, func(ctx context.Context) outcome { return createsOnce(ctx, e) })
+		e.check(ctx, report.CheckUnsettled, func(ctx context.Context) outcome { return createsOnce(ctx, e) })
 	}
-	e.check(ctx, checkWorkerActs, e.checkWorkerActions)
+	e.check(ctx, report.CheckWorkerActs, e.checkWorkerActions)
 	if e.o.Keep {
-		e.add(Check{Name: checkDestroyed, Title: titles[checkDestroyed], Verdict: Skip, Reason: "it is to be kept"})
+		e.add(report.Check{Name: report.CheckDestroyed, Title: report.Titles[report.CheckDestroyed], Verdict: report.Skip,
+			Reason: "it is to be kept"})
 		return true
 	}
-	e.check(ctx, checkDestroyed, func(ctx context.Context) outcome { return e.remove(ctx, e.o.lastConfig(), nil) })
+	e.check(ctx, report.CheckDestroyed, func(ctx context.Context) outcome { return e.remove(ctx, e.o.lastConfig(), nil) })
 	return true
 }
 
@@ -209,7 +211,7 @@ const fixStateSchema = "Correct the state or the state_schema: deployster refuse
 
 func (e *engine) checkStateSchema(context.Context) outcome {
 	if len(e.image.ty.StateSchema) == 0 {
-		return outcome{verdict: Skip, reason: "the image has no state_schema",
+		return outcome{verdict: report.Skip, reason: "the image has no state_schema",
 			fix: "A state_schema shows users what they may refer to, and this test finds mistakes in the state."}
 	}
 	if found := e.image.client("").CheckState(e.image.ty, e.valid.State); len(found) > 0 {
@@ -263,8 +265,8 @@ func (e *engine) rename(ctx context.Context) outcome {
 	in := present(e.o.Config)
 	in.LastState = e.valid.State
 	out := e.image.sameAnswer(ctx, in, e.valid, fixRenamed)
-	if out.verdict == Fail {
-		out.verdict, out.reason = Skip, "under another name it is another object"
+	if out.verdict == report.Fail {
+		out.verdict, out.reason = report.Skip, "under another name it is another object"
 	}
 	return out
 }

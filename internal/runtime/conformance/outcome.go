@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/runtime/conformance/report"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/protocol"
@@ -12,21 +13,21 @@ import (
 
 // outcome is the result of a check.
 type outcome struct {
-	verdict     Verdict
+	verdict     report.Verdict
 	reason, fix string
 	err         error // why there is no verdict
 }
 
 func pass(format string, args ...any) outcome {
-	return outcome{verdict: Pass, reason: fmt.Sprintf(format, args...)}
+	return outcome{verdict: report.Pass, reason: fmt.Sprintf(format, args...)}
 }
 
 func skip(format string, args ...any) outcome {
-	return outcome{verdict: Skip, reason: fmt.Sprintf(format, args...)}
+	return outcome{verdict: report.Skip, reason: fmt.Sprintf(format, args...)}
 }
 
 func fail(fix, format string, args ...any) outcome {
-	return outcome{verdict: Fail, fix: fix, reason: fmt.Sprintf(format, args...)}
+	return outcome{verdict: report.Fail, fix: fix, reason: fmt.Sprintf(format, args...)}
 }
 
 // failWith returns a failure with the text that users see for an error. An error of the
@@ -43,7 +44,7 @@ func failWith(fix string, err error) outcome {
 	if errors.As(err, &failure) {
 		fix = fixOf(failure.Class, fix)
 	}
-	return outcome{verdict: Fail, fix: fix, reason: text}
+	return outcome{verdict: report.Fail, fix: fix, reason: text}
 }
 
 // fixOf returns what to do about a failure that the image has classified: it answered as it

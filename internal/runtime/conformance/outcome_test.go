@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"deployster/internal/runtime/conformance/report"
 	"deployster/protocol"
 )
 
@@ -13,7 +14,7 @@ func TestFailWith_FixOfAClassifiedFailure(t *testing.T) {
 	t.Parallel()
 	for class, want := range map[protocol.ErrorClass]string{protocol.TransientError: "start or connect", protocol.DeniedError: "credentials",
 		protocol.ConfigError: "-config", protocol.BugError: fixState} {
-		if got := failWith(fixState, &protocol.TypeError{Class: class, Message: "m"}); got.verdict != Fail || !strings.Contains(got.fix, want) {
+		if got := failWith(fixState, &protocol.TypeError{Class: class, Message: "m"}); got.verdict != report.Fail || !strings.Contains(got.fix, want) {
 			t.Errorf("%s: %q", class, got.fix)
 		}
 	}

@@ -24,7 +24,7 @@ const fixInit = "Print exactly one JSON object with \"state_action\" on stdout, 
 	"docs/protocol.md, section 3, lists the keys."
 
 func (i *image) askInit(ctx context.Context) outcome {
-	ty, err := i.client(i.o.Workspace).Init(ctx, i.target)
+	ty, err := i.client(i.o.Workspace).Describe(ctx, i.target)
 	if err != nil {
 		return failWith(i.recorder.StreamHint(fixInit), err)
 	}
@@ -71,7 +71,7 @@ func (i *image) askInitAgain(ctx context.Context) outcome {
 	if !i.ty.NoCache {
 		other.Address, workspace = i.o.Name+"-2", "/elsewhere"
 	}
-	if _, err := i.client(workspace).Init(ctx, other); err != nil {
+	if _, err := i.client(workspace).Describe(ctx, other); err != nil {
 		return failWith(fixInitAgain, err)
 	}
 	if again := comparableInit(i.recorder.LastStdout(), i.ty.Protocol); again != i.init {
@@ -87,7 +87,7 @@ const fixKeys = "Read stdin as JSON and ignore the keys that you do not know: ne
 
 func (i *image) addKeysToInit(ctx context.Context) (out outcome) {
 	i.recorder.WithEdit(recording.AddKeys, func() {
-		if _, err := i.client(i.o.Workspace).Init(ctx, i.target); err != nil {
+		if _, err := i.client(i.o.Workspace).Describe(ctx, i.target); err != nil {
 			out = failWith(fixKeys, err)
 		} else if again := comparableInit(i.recorder.LastStdout(), i.ty.Protocol); again != i.init {
 			out = fail(fixKeys, "With an unknown key it answered something else: %s", difference(i.init, again))
@@ -216,7 +216,7 @@ func (e *engine) addKeysToState(ctx context.Context) (out outcome) {
 const fixTerm = "On SIGTERM end within the grace period of 10 seconds: do not ignore it, and do not wait indefinitely."
 
 func (i *image) terminateInit(ctx context.Context) outcome {
-	return i.terminate(func() { _, _ = i.client(i.o.Workspace).Init(ctx, i.target) })
+	return i.terminate(func() { _, _ = i.client(i.o.Workspace).Describe(ctx, i.target) })
 }
 
 func (i *image) terminateState(ctx context.Context) outcome {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"deployster/internal/runtime/conformance"
+	"deployster/internal/runtime/conformance/report"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/runnertest"
 )
@@ -42,7 +43,7 @@ func TestRun_RuntimeFails(t *testing.T) {
 		}
 		// SIGTERM is tried out without looking at anything else.
 		if err == nil || !strings.Contains(err.Error(), "containerd is gone") || r.Failed > 0 {
-			t.Errorf("after %d runs: %v %v", after, err, verdicts(r, conformance.Fail))
+			t.Errorf("after %d runs: %v %v", after, err, verdicts(r, report.Fail))
 		}
 		if len(f.texts) > 0 && !r.LeftBehind {
 			t.Errorf("after %d runs: %v is left, and the report does not say so", after, f.texts)

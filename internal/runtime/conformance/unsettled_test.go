@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"deployster/internal/runtime/conformance"
+	"deployster/internal/runtime/conformance/report"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/runnertest"
 	"deployster/protocol"
@@ -67,15 +68,15 @@ func TestChecks_Unsettled(t *testing.T) {
 	)
 	for name, c := range map[string]struct {
 		lost [2]string
-		want conformance.Verdict
+		want report.Verdict
 	}{
-		"it says so":                          {[2]string{unknown, unknown}, conformance.Pass},
-		"it is found":                         {[2]string{found, found}, conformance.Pass},
-		"it is found and right":               {[2]string{`{"status":"VALID","state":{},"memory":"2"}`, unknown}, conformance.Pass},
-		"it is made again":                    {[2]string{`{"status":"STALE","actions":[{"name":"write","args":["write"]}]}`, unknown}, conformance.Fail},
-		"it is gone when it is not wanted":    {[2]string{unknown, `{"status":"MISSING"}`}, conformance.Fail},
-		"an error that nobody would settle":   {[2]string{`{"error":{"class":"bug","message":"look for it"}}`, unknown}, conformance.Fail},
-		"an answer that the protocol refuses": {[2]string{`{}`, unknown}, conformance.Fail},
+		"it says so":                          {[2]string{unknown, unknown}, report.Pass},
+		"it is found":                         {[2]string{found, found}, report.Pass},
+		"it is found and right":               {[2]string{`{"status":"VALID","state":{},"memory":"2"}`, unknown}, report.Pass},
+		"it is made again":                    {[2]string{`{"status":"STALE","actions":[{"name":"write","args":["write"]}]}`, unknown}, report.Fail},
+		"it is gone when it is not wanted":    {[2]string{unknown, `{"status":"MISSING"}`}, report.Fail},
+		"an error that nobody would settle":   {[2]string{`{"error":{"class":"bug","message":"look for it"}}`, unknown}, report.Fail},
+		"an answer that the protocol refuses": {[2]string{`{}`, unknown}, report.Fail},
 	} {
 		n, fake := &numbered{lost: c.lost, things: map[string]string{}}, runnertest.NewFake()
 		fake.Add("acme/number", n.run)
@@ -86,7 +87,7 @@ func TestChecks_Unsettled(t *testing.T) {
 		if got := find(t, r, "unsettled"); got.Verdict != c.want {
 			t.Errorf("%s: %+v", name, got)
 		}
-		if failed := verdicts(r, conformance.Fail); len(failed) > 1 || len(failed) == 1 && !slices.Equal(failed, []string{"unsettled"}) {
+		if failed := verdicts(r, report.Fail); len(failed) > 1 || len(failed) == 1 && !slices.Equal(failed, []string{"unsettled"}) {
 			t.Errorf("%s: failed: %v", name, failed)
 		}
 	}

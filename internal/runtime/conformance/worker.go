@@ -8,6 +8,7 @@ import (
 
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/conformance/recording"
+	"deployster/internal/runtime/conformance/report"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/protocol"
@@ -163,10 +164,10 @@ func (e *engine) checkReuseAnswers(ctx context.Context) outcome {
 		return skip("the image has a worker")
 	}
 	switch out := e.compareReused(ctx); out.verdict {
-	case Pass:
+	case report.Pass:
 		return skip("the image does not offer it, and its answers in a shared container are the same: with \"reuse\": true plans of many " +
 			"resources would be several times faster")
-	case Fail:
+	case report.Fail:
 		return skip("the image does not offer it")
 	default:
 		return out

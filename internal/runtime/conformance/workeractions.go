@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/runtime/conformance/report"
 	"deployster/internal/runtime/runner"
 	"deployster/protocol"
 )
@@ -19,15 +20,15 @@ func (e *engine) checkWorkerActions(ctx context.Context) outcome {
 	e.image.recorder.Actions = w
 	defer func() { e.image.recorder.Actions = nil }()
 	out := e.remove(ctx, e.o.lastConfig(), e.valid.State)
-	if out.verdict == Pass {
+	if out.verdict == report.Pass {
 		out = e.image.makeResource(ctx, present(e.o.lastConfig()))
 	}
 	switch {
-	case out.verdict == Fail:
+	case out.verdict == report.Fail:
 		return fail(fixWorker, "With its actions in a worker: %s", out.reason)
-	case out.verdict == Pass && w.count == 0:
+	case out.verdict == report.Pass && w.count == 0:
 		return skip("its actions run with an image or entrypoint of their own, where no worker carries them out")
-	case out.verdict == Pass:
+	case out.verdict == report.Pass:
 		return pass("%d actions", w.count)
 	}
 	return out

@@ -130,6 +130,11 @@ func (c *Client) Send(ctx context.Context, t Target, m Message) error {
 	if err != nil {
 		return err
 	}
+	return c.SendAs(ctx, t, k, m)
+}
+
+// SendAs is Send for an image that is described already.
+func (c *Client) SendAs(ctx context.Context, t Target, k Kind, m Message) (err error) {
 	a := typeclient.Ask{Step: typeclient.StepNotify, Digest: k.Digest, Timeout: cmp.Or(t.Timeout, Timeout), Grace: Grace}
 	t.Target.Digest = k.Digest
 	if k.Concourse {

@@ -11,8 +11,8 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/artifact"
 	"deployster/internal/runtime/artifact/images"
-	"deployster/internal/runtime/conformance"
 	"deployster/internal/runtime/conformance/recording"
+	"deployster/internal/runtime/conformance/report"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 )
@@ -32,20 +32,20 @@ type Options struct {
 	Workspace string
 	Verbose   bool
 
-	Done func(conformance.Check)
+	Done func(report.Check)
 	Hide func(string) string
 	Log  func(typeclient.Line)
 }
 
 // Run tests an image. The error says why the test could not run; the faults of the image
 // are in the report.
-func Run(ctx context.Context, o Options) (conformance.Report, error) {
+func Run(ctx context.Context, o Options) (report.Report, error) {
 	began := time.Now()
 	image, err := o.Runner.Resolve(ctx, o.Image)
 	if err != nil {
-		return conformance.Report{}, err
+		return report.Report{}, err
 	}
-	e := &engine{o: o, report: conformance.Report{Format: 1, Image: image.Reference, Digest: image.Digest, Status: conformance.Pass}}
+	e := &engine{o: o, report: report.Report{Format: 1, Image: image.Reference, Digest: image.Digest, Status: report.Pass}}
 	e.target = artifact.Target{Address: "artifact.test", Reference: o.Image, Digest: image.Digest, Settings: o.Settings,
 		CheckTimeout: o.Timeout, GetTimeout: o.Timeout, PutTimeout: o.Timeout}
 	e.target.Settings.InitTimeout = o.Timeout
@@ -63,7 +63,7 @@ type engine struct {
 	o      Options
 	target artifact.Target
 	client artifact.Client
-	report conformance.Report
+	report report.Report
 
 	info    artifact.Info
 	newest  artifact.Versioned // the newest version that check listed
@@ -119,21 +119,21 @@ func (e *engine) newClient() artifact.Client {
 
 // outcome is the result of a check.
 type outcome struct {
-	verdict     conformance.Verdict
+	verdict     report.Verdict
 	reason, fix string
 	err         error // why there is no verdict
 }
 
 func pass(format string, args ...any) outcome {
-	return outcome{verdict: conformance.Pass, reason: fmt.Sprintf(format, args...)}
+	return outcome{verdict: report.Pass, reason: fmt.Sprintf(format, args...)}
 }
 
 func skip(format string, args ...any) outcome {
-	return outcome{verdict: conformance.Skip, reason: fmt.Sprintf(format, args...)}
+	return outcome{verdict: report.Skip, reason: fmt.Sprintf(format, args...)}
 }
 
 func fail(fix, format string, args ...any) outcome {
-	return outcome{verdict: conformance.Fail, fix: fix, reason: fmt.Sprintf(format, args...)}
+	return outcome{verdict: report.Fail, fix: fix, reason: fmt.Sprintf(format, args...)}
 }
 
 // failWith is a failure with the message that users get for an error. A fault of the
@@ -167,8 +167,8 @@ func (e *engine) check(ctx context.Context, name string, f func(context.Context)
 		e.failed = out.err
 		return false
 	}
-	c := conformance.Check{Name: name, Title: titles[name], Verdict: out.verdict, Reason: e.o.Hide(out.reason), Fix: out.fix}
-	if out.verdict == conformance.Fail {
+	c := report.Check{Name: name, Title: titles[name], Verdict: out.verdict, Reason: e.o.Hide(out.reason), Fix: out.fix}
+	if out.verdict == report.Fail {
 		for _, r := range e.runs[max(e.mark, len(e.runs)-2):] {
 			c.Exchanges = append(c.Exchanges, recording.Shown(r.spec, r.result, r.err, e.o.Hide))
 		}
@@ -177,7 +177,7 @@ func (e *engine) check(ctx context.Context, name string, f func(context.Context)
 	if e.o.Done != nil {
 		e.o.Done(c)
 	}
-	return out.verdict != conformance.Fail
+	return out.verdict != report.Fail
 }
 
 // killed reports whether a run was asked to end, and whether it had to be killed.
