@@ -99,7 +99,8 @@ func askChanged(ctx context.Context, e *engine) outcome {
 	}
 	switch {
 	case len(names) > 0:
-		return outcome{verdict: report.Skip, reason: strings.Join(names, ", ") + " names the object, too: with another value it is not found",
+		return outcome{verdict: report.Skip, reason: strings.Join(names,
+			", ") + " names the object, too: with another value it is not found",
 			fix: fixIdentity}
 	case asked == 0:
 		return skip("there is no other property whose value could be changed")

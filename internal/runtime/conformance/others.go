@@ -59,9 +59,8 @@ func judges(ctx context.Context, i *image) outcome {
 	return pass("%s about sample plans", words.Count(found, "result"))
 }
 
-const fixNotify = "Read one JSON object from stdin, with the \"config\", an \"event\" and its \"summary\", send it, and end with exit "+
-	"code 0. " +
-	"Ignore keys and events that are not known. docs/protocol.md, section Notifications."
+const fixNotify = "Read one JSON object from stdin, with the \"config\", an \"event\" and its \"summary\", send it, and end with " +
+	"exit code 0. Ignore keys and events that are not known. docs/protocol.md, section Notifications."
 
 // sampleMessages are notifications as images get them, each with a key that no image knows: the end of an apply, and a kind
 // of event that does not exist yet.
