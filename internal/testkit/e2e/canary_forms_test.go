@@ -98,22 +98,30 @@ func newCanaryDecoders() []canaryDecoder {
 		{"HTML", html.UnescapeString},
 		{"pointer", strings.NewReplacer("~1", "/", "~0", "~").Replace},
 	}
-	runs := func(pattern string, step, offsets int, read func(string) string) func(string) string {
-		find := regexp.MustCompile(pattern)
+	runs := func(letters string, least, step, offsets int, read func(string) string) func(string) string {
+		var is [256]bool
+		for _, c := range []byte(letters) {
+			is[c] = true
+		}
 		return func(s string) string {
 			var b strings.Builder
-			for _, run := range find.FindAllString(s, -1) {
-				for at := range offsets {
-					if rest := run[min(at, len(run)):]; len(rest) >= 2*step {
-						b.WriteString(read(rest[:len(rest)/step*step]) + "\n")
+			for from, at := 0, 0; at <= len(s); at++ {
+				if at < len(s) && is[s[at]] {
+					continue
+				}
+				for offset := range offsets {
+					if run := s[from:at]; len(run) >= max(least, offset+2*step) {
+						b.WriteString(read(run[offset:offset+(len(run)-offset)/step*step]) + "\n")
 					}
 				}
+				from = at + 1
 			}
 			return b.String()
 		}
 	}
-	return append(list, canaryDecoder{"hex", runs(`[0-9a-fA-F]{16,}`, 2, 2, bytesOf)},
-		canaryDecoder{"base64", runs(`[0-9A-Za-z+/_-]{10,}`, 4, 4, func(s string) string {
+	const digits, letters = "0123456789abcdefABCDEF", "ghijklmnopqrstuvwxyzGHIJKLMNOPQRSTUVWXYZ+/_-"
+	return append(list, canaryDecoder{"hex", runs(digits, 16, 2, 2, bytesOf)},
+		canaryDecoder{"base64", runs(digits+letters, 10, 4, 4, func(s string) string {
 			b, _ := base64.StdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(s))
 			return string(b)
 		})})
