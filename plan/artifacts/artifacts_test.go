@@ -128,6 +128,11 @@ func TestResolver_ChoosesTheVersion(t *testing.T) {
 		"believed":                     {newScene(t, v2, a...).recorded(t, a[0]), func(s *scene) { s.o.UseRecorded = true }, "1 was 1 newer 0 believed"},
 		"believed in its own space":    {newScene(t, v2, append(line("other", "1"), a...)...).recorded(t, a[0]), lockedIn("other"), "1 was  newer 0 pinned in lock file"},
 		"nothing to believe":           {newScene(t, v2, a...), func(s *scene) { s.o.UseRecorded = true }, "3 was  newer 0"},
+		"followed":                     {newScene(t, v2, a...).recorded(t, a[0]), follow("site"), "3 was 1 newer 2"},
+		"followed, not back":           {newScene(t, v2, a...).recorded(t, gone2), follow("site"), "0 was 0 newer 0 believed noted"},
+		"followed, not back, v1":       {newScene(t, v1, b...).recorded(t, gone1), follow("site"), "0 was 0 newer 0 believed noted"},
+		"followed, nothing recorded":   {newScene(t, v2, a...), follow("site"), "3 was  newer 0"},
+		"another one is followed":      {newScene(t, v2, a...).recorded(t, a[0]), follow("app"), "1 was 1 newer 0 believed"},
 		"recorded from another source": {newScene(t, v2, a...).recorded(t, a[0]), otherSource, "error artifact.site has no version yet"},
 		"recorded with another secret": {newScene(t, v2, a...), rotated, "3 was 1 newer 2"},
 	} {
@@ -139,6 +144,10 @@ func TestResolver_ChoosesTheVersion(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, c.want)
 		}
 	}
+}
+
+func follow(names ...string) func(*scene) {
+	return func(s *scene) { s.o.Follow = names }
 }
 
 func pinned(ref string) func(*scene) {

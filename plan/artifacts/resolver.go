@@ -28,6 +28,9 @@ type Options struct {
 	Recorded    map[string]state.Artifact
 	UseRecorded bool // run no check where a version is recorded
 	Newest      bool // ignore the lock file
+	// Follow are the only artifacts whose version may become another than the recorded one, and never one
+	// from before it; nil = all may.
+	Follow []string
 	// Checked is called after each check without an error; may be nil.
 	Checked func(Pin)
 	// Listed is called with what an image has listed; may be nil.
@@ -189,10 +192,14 @@ func (r *Resolver) resolve(ctx context.Context, a config.Artifact) (Pin, error) 
 		p.Was = prior.Recipe.Version
 	}
 	switch {
-	case r.o.UseRecorded && p.Was != nil && (held.Version == nil || p.Was.Is(held.Version)):
+	case r.keeps(a.Name) && p.Was != nil && (held.Version == nil || p.Was.Is(held.Version)):
 		err = r.useRecorded(&p, a, prior)
 	default:
 		err = r.check(ctx, &p, a, held, prior, known)
+		if err == nil && r.o.Follow != nil && p.Unlisted { // what is listed in its place may be older
+			p.Unlisted, p.Newer, p.Note = false, 0, "the recorded version is not listed any more: it is kept"
+			err = r.useRecorded(&p, a, prior)
+		}
 	}
 	if err != nil {
 		return Pin{}, err
@@ -207,6 +214,11 @@ func (r *Resolver) resolve(ctx context.Context, a config.Artifact) (Pin, error) 
 		r.o.Checked(p)
 	}
 	return p, nil
+}
+
+// keeps reports whether an artifact keeps its recorded version, without a check.
+func (r *Resolver) keeps(name string) bool {
+	return r.o.UseRecorded || r.o.Follow != nil && !slices.Contains(r.o.Follow, name)
 }
 
 // held returns the version at which an artifact is pinned, and where it is pinned.

@@ -37,6 +37,9 @@ type Selection struct {
 	// Purge also destroys what exclusive sets list and what is neither declared nor kept
 	// (-approve=purge).
 	Purge bool `json:"purge,omitempty"`
+	// Follow are the names of the artifacts whose newest version is used, if it came after the
+	// recorded one: all others keep the recorded version (-follow of a watch).
+	Follow []string `json:"-"`
 	// ExcludedHosts are names of hosts whose resources are excluded, also those that become
 	// known only while the plan is made.
 	ExcludedHosts []string `json:"-"`

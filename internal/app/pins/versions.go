@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"deployster/internal/app"
+	"deployster/internal/app/clients"
 	"deployster/internal/app/images"
 	"deployster/internal/app/versions"
 	"deployster/internal/app/workspace"
@@ -24,22 +25,7 @@ func OpenVersions(ctx context.Context, e *app.Engine, in workspace.Inputs) (*ver
 	if err != nil {
 		return nil, err
 	}
-	resolver, err := at.Resolver(e.Workspace.Dir, m)
-	if err != nil {
-		return nil, err
-	}
-	lock, err := images.ReadLock(e.Workspace.Dir)
-	if err != nil {
-		return nil, err
-	}
-	pins := map[string]string{}
-	client, files := at.Artifacts(e.Command(), at.Client(e.Command(), at.Places, prior, pins, resolver))
-	return versions.New(versions.Options{Dir: e.Workspace.Dir, Manifest: m, Prior: prior, Lock: lock, Store: files,
-		Open: func(ctx context.Context, wanted func(string) bool) (artifact.Client, error) {
-			resolver.Wanted = wanted
-			_, err := resolver.All(ctx)
-			return client, err
-		}}), nil
+	return clients.Source{Command: e.Command(), Machine: at, Places: at.Places}.Versions(m, prior)
 }
 
 // OpenFiles opens the store of artifacts for a command that works on nothing else.

@@ -126,6 +126,10 @@ func (k Keeper) load(ctx context.Context, o SourceOptions) (stage.Loaded, error)
 		}
 		return stage.Load(ctx, k.Command, o.Inputs, o.Selection)
 	}
+	if len(o.Selection.Follow) > 0 {
+		return stage.Loaded{}, diag.Errorf("Conflicting flags", "A saved plan holds the versions of its artifacts: -follow needs the "+
+			"manifests.")
+	}
 	if len(o.Variables) > 0 {
 		return stage.Loaded{}, diag.Errorf("Conflicting flags", "A saved plan holds the values of its variables: -var and -var-file "+
 			"cannot change them.")

@@ -83,6 +83,16 @@ func (d *Service) held(a config.Artifact) (config.Pin, string) {
 	return config.Pin{}, ""
 }
 
+// Pinned returns where an artifact is pinned; "" = it is not.
+func (d *Service) Pinned(name string) (string, error) {
+	a, err := d.find(name)
+	if err != nil {
+		return "", err
+	}
+	_, where := d.held(a)
+	return where, nil
+}
+
 // used returns the recorded version of an artifact; false = none, or one of another source or space than the block's.
 func (d *Service) used(a config.Artifact) (state.Artifact, bool) {
 	prior, ok := d.o.Prior.Artifacts[a.Name]

@@ -29,6 +29,7 @@ import (
 // Options declare what is watched, and what is approved.
 type Options struct {
 	repairs.SourceOptions
+	Follow      []string       // addresses of artifacts whose new versions are applied
 	Approve     string         // kinds of change, separated by commas, or "none"
 	Poll        *time.Duration // for resources without events; nil = by their kind
 	Parallelism int            // how many queries that start a container run concurrently
@@ -57,6 +58,7 @@ const (
 	Converged    Status = "converged"
 	Unconverged  Status = "unconverged"
 	Stopping     Status = "stopping"
+	NewVersion   Status = "new_version"
 )
 
 // watcher is one watch.
@@ -72,6 +74,8 @@ type watcher struct {
 
 	again  chan struct{} // the state has changed: read everything again
 	renews chan struct{} // a repair has applied something else than was recorded
+
+	follows chan chan struct{} // a followed artifact has a new version; what is sent is closed when it was tried
 
 	stateMu sync.Mutex // held by a repair, which changes the state; guards mark, looked, letGo and read
 	mark    string     // of the state as it is known
@@ -98,8 +102,11 @@ func Run(ctx context.Context, e *app.Engine, o Options) (watch.End, watch.Counts
 	if err != nil {
 		return "", watch.Counts{}, err
 	}
-	w := &watcher{Options: o, kinds: kinds, again: make(chan struct{}, 1), renews: make(chan struct{}, 1), knows: map[string]bool{},
+	w := &watcher{Options: o, kinds: kinds, again: make(chan struct{}, 1), renews: make(chan struct{}, 1), follows: make(chan chan struct{}), knows: map[string]bool{},
 		reasons: map[string]string{}, looks: &failures{record: o.Record}, metrics: metrics.New()}
+	if w.Selection.Follow, err = followed(o, kinds); err != nil {
+		return "", watch.Counts{}, err
+	}
 	w.Whole = slices.ContainsFunc(kinds, func(k plan.Change) bool { return k != repair.Kind })
 	w.systemd = sdnotify.New(e.Workspace.Env("NOTIFY_SOCKET"))
 	defer w.looks.end()
@@ -123,6 +130,9 @@ func Run(ctx context.Context, e *app.Engine, o Options) (watch.End, watch.Counts
 	defer w.told.Close() // before the engine is
 	first, err := w.load(ctx)
 	if err != nil {
+		return "", watch.Counts{}, err
+	}
+	if err := w.engine.Followable(first.source, first.look.prior, w.Selection.Follow); err != nil {
 		return "", watch.Counts{}, err
 	}
 	lock, err := alone(first)
@@ -181,6 +191,9 @@ func (w *watcher) run(ctx context.Context, first *generation) (watch.End, watch.
 	reloads, stop := context.WithCancel(ctx)
 	var ended sync.WaitGroup
 	ended.Go(func() { w.reloadLoop(reloads, generations) })
+	if len(w.Selection.Follow) > 0 {
+		ended.Go(func() { newFollower(w).loop(reloads) })
+	}
 	end, counts := watch.Run(ctx, watch.Options{Converged: w.Converged, MaxRuntime: w.MaxRuntime, Slept: slept, Alive: w.alive,
 		Counted: w.count, Busy: w.applying.Load}, generations, w.tell)
 	stop()
@@ -203,12 +216,19 @@ func (w *watcher) reloadLoop(ctx context.Context, generations chan<- watch.Gener
 	var failed time.Time
 	var broken *string // the mark of the state at the last reload, if that failed
 	aged := time.Now()
+	var tried chan struct{}
 	for {
+		if tried != nil {
+			close(tried)
+			tried = nil
+		}
 		asked := false
 		select {
 		case <-ctx.Done():
 			return
 		case <-w.Reload:
+			asked = true
+		case tried = <-w.follows:
 			asked = true
 		case <-w.again:
 		case <-w.renews:
