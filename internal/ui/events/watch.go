@@ -4,7 +4,7 @@ import "deployster/apply"
 
 // Watch reports a change in the status of `deployster watch` as a whole.
 type Watch struct {
-	Status    string `json:"status"` // started, reloaded, reload_failed, held, released, converged, unconverged, stopping
+	Status    string `json:"status"` // started, reloaded, reload_failed, held, released, new_version, converged, unconverged, stopping
 	Resources int    `json:"resources"`
 	ByEvents  int    `json:"by_events"` // the number of resources that a process watches
 	ByPoll    int    `json:"by_poll"`
