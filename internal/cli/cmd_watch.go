@@ -25,7 +25,8 @@ func watchCommand(e Env) *cli.Command {
 		Flags: slices.Concat(varFlags(), planSelectionFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "approve", Value: "drift", Usage: "`KINDS` of change that need no approval, such as drift,update, or " +
 				"none"},
-			&cli.StringSliceFlag{Name: "follow", Usage: "apply new versions of `ARTIFACT`, such as artifact.site, as far as -approve allows"},
+			&cli.StringSliceFlag{Name: "follow",
+				Usage: "apply new versions of `ARTIFACT`, such as artifact.site, as far as -approve allows"},
 			&cli.DurationFlag{Name: "poll", DefaultText: "1m, or 5m where each check starts a container",
 				Usage: "check each resource at least every `DURATION`; 0s: no periodic checks"},
 			&cli.StringFlag{Name: "baseline", Usage: "`FILE` with known drift, which is ignored until it changes"},
@@ -40,8 +41,10 @@ func watchCommand(e Env) *cli.Command {
 }
 
 func runWatch(c *cli.Context, s *session) (err error) {
-	o := watching.Options{SourceOptions: repairs.SourceOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Policy: policy(c)},
-		Approve: c.String("approve"), Follow: c.StringSlice("follow"), Parallelism: c.Int("parallelism"), Converged: c.Duration("converged-timeout"),
+	o := watching.Options{SourceOptions: repairs.SourceOptions{Inputs: inputs(c, s), Selection: selectionOf(c),
+		Policy: policy(c)},
+		Approve: c.String("approve"), Follow: c.StringSlice("follow"), Parallelism: c.Int("parallelism"),
+		Converged:  c.Duration("converged-timeout"),
 		MaxRuntime: c.Duration("max-runtime"), Metrics: c.String("metrics"),
 		Verbose: c.Bool("verbose"), Record: watching.Records(s.engine, s.env.Abort), Print: s.out.Printf, Show: s.ui.Status}
 	if c.IsSet("poll") {

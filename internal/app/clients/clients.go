@@ -108,7 +108,8 @@ func (s Source) resolve(ctx context.Context, of Basis, types *typeclient.Client,
 	w := &files{}
 	client, store := s.Machine.Artifacts(s.Command, types)
 	ro := artifacts.Options{Client: client, Store: store, Declared: m.Artifacts(), Secrets: m.Secrets(), Recorded: of.Prior.Artifacts,
-		UseRecorded: o.Selection.NoRefresh || o.Selection.RefreshOnly, Follow: o.Selection.Follow, Checked: func(p artifacts.Pin) { work.Events(events.OfChecked(p)) }}
+		UseRecorded: o.Selection.NoRefresh || o.Selection.RefreshOnly, Follow: o.Selection.Follow,
+		Checked: func(p artifacts.Pin) { work.Events(events.OfChecked(p)) }}
 	if lock != nil {
 		ro.Lock = lock.Artifacts
 	}

@@ -5,22 +5,21 @@ import (
 
 	"deployster/internal/app/draft"
 	"deployster/internal/base/diag"
-	"deployster/internal/runtime/artifact"
 	"deployster/state"
 )
 
 // Newer returns the artifacts among names whose newest version came after the recorded one, with that version. A
 // version that is listed in the place of the recorded one may be older, and is not among them.
-func (k Keeper) Newer(ctx context.Context, s *Source, prior state.Snapshot, names []string) (map[string]artifact.Version, error) {
+func (k Keeper) Newer(ctx context.Context, s *Source, prior state.Snapshot, names []string) (map[string]string, error) {
 	service, err := k.planner().Versions(s.Manifest, prior)
 	if err != nil {
 		return nil, err
 	}
 	checks, err := service.Check(ctx, names, draft.DefaultParallelism)
-	newer := map[string]artifact.Version{}
+	newer := map[string]string{}
 	for _, c := range checks.Artifacts {
 		if c.Pinned == "" && !c.Unlisted && c.Moves() {
-			newer[c.Name] = c.Newest
+			newer[c.Name] = c.Newest.String()
 		}
 	}
 	return newer, err

@@ -10,7 +10,6 @@ import (
 
 	"deployster/internal/app/repairs"
 	"deployster/internal/base/diag"
-	"deployster/internal/runtime/artifact"
 	"deployster/plan"
 	"deployster/plan/repair"
 	"deployster/state"
@@ -37,8 +36,9 @@ func followed(o Options, kinds []plan.Change) ([]string, error) {
 		}
 	}
 	if len(names) > 0 && !slices.ContainsFunc(kinds, func(k plan.Change) bool { return k != repair.Kind }) {
-		return nil, diag.Errorf("Conflicting flags", "-follow applies new versions, and -approve=%s approves no change: add the kinds that "+
-			"need no approval, such as -approve=drift,update.", diag.Visible(o.Approve))
+		return nil, diag.Errorf("Conflicting flags",
+			"-follow applies new versions, and -approve=%s approves no change: add the kinds that "+
+				"need no approval, such as -approve=drift,update.", diag.Visible(o.Approve))
 	}
 	return names, nil
 }
@@ -53,7 +53,7 @@ type follower struct {
 
 // try is the last version of an artifact that was to be applied.
 type try struct {
-	version artifact.Version
+	version string
 	next    time.Time     // when it is tried again
 	pause   time.Duration // before that
 }
@@ -117,16 +117,16 @@ func (f *follower) check(ctx context.Context, keeper repairs.Keeper, source *rep
 
 // due returns the artifacts whose new version is to be applied now, in words. One that could not be applied is tried
 // again after pauses that grow to followAgain.
-func (f *follower) due(newer map[string]artifact.Version, now time.Time) (found []string) {
+func (f *follower) due(newer map[string]string, now time.Time) (found []string) {
 	for name := range f.tries {
-		if newer[name] == nil {
+		if newer[name] == "" {
 			delete(f.tries, name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(newer)) {
 		t := f.tries[name]
 		switch {
-		case t == nil || !t.version.Is(newer[name]):
+		case t == nil || t.version != newer[name]:
 			t = &try{version: newer[name], pause: f.every}
 			f.tries[name] = t
 		case now.Before(t.next):

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/runtime/artifact"
 	"deployster/plan"
 )
 
@@ -15,7 +14,7 @@ func TestFollower_TriesAgainAfterPauses(t *testing.T) {
 	t.Parallel()
 	f := &follower{every: time.Minute, tries: map[string]*try{}}
 	now := time.Now()
-	version := func(ref string) map[string]artifact.Version { return map[string]artifact.Version{"site": {"ref": ref}} }
+	version := func(ref string) map[string]string { return map[string]string{"site": ref} }
 	tries := 0
 	for range 10 * 60 { // ten hours
 		tries += len(f.due(version("1"), now))

@@ -102,7 +102,8 @@ func Run(ctx context.Context, e *app.Engine, o Options) (watch.End, watch.Counts
 	if err != nil {
 		return "", watch.Counts{}, err
 	}
-	w := &watcher{Options: o, kinds: kinds, again: make(chan struct{}, 1), renews: make(chan struct{}, 1), follows: make(chan chan struct{}), knows: map[string]bool{},
+	w := &watcher{Options: o, kinds: kinds, again: make(chan struct{}, 1), renews: make(chan struct{}, 1),
+		follows: make(chan chan struct{}), knows: map[string]bool{},
 		reasons: map[string]string{}, looks: &failures{record: o.Record}, metrics: metrics.New()}
 	if w.Selection.Follow, err = followed(o, kinds); err != nil {
 		return "", watch.Counts{}, err
