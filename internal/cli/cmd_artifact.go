@@ -11,7 +11,7 @@ func artifactCommand(e Env) *cli.Command {
 		return e.action(func(c *cli.Context, s *session) error {
 			in := inputs(c, s)
 			in.Paths = nil // the arguments are artifacts
-			code, err := run(c, artifacts.Session{Engine: s.engine, Out: s.out, Err: s.err, Inputs: in})
+			code, err := run(c, artifacts.Session{Engine: s.engine, Out: s.out, Err: s.err, Inputs: in, Confirm: s.ui.Confirm})
 			if err == nil && code != exitDone {
 				return exitStatus(code)
 			}

@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"context"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -17,6 +18,7 @@ type Session struct {
 	Engine   *app.Engine
 	Out, Err terminal.Printer // Out is for results, Err for everything else
 	Inputs   workspace.Inputs // without arguments
+	Confirm  func(ctx context.Context, question string, whole bool) (bool, error)
 }
 
 // Run runs a command and returns its exit code.
@@ -56,6 +58,11 @@ func Command(variables func() []cli.Flag, action func(Run) cli.ActionFunc) *cli.
 				Action: action(pin)},
 			{Name: "unpin", Usage: "remove the pin of an artifact from the lock file", ArgsUsage: "NAME", Flags: flags(),
 				Action: action(unpin)},
+			{Name: "delete", Usage: "delete a version where it comes from", ArgsUsage: "NAME KEY=VALUE ...",
+				Description: "The version is the only one that is listed with the given parts. One that is in use or pinned\n" +
+					"is refused. Only images of artifacts-2 with a delete can do it.",
+				Flags:  flags(&cli.BoolFlag{Name: "yes", Usage: "do not ask"}),
+				Action: action(remove)},
 			{Name: "prune", Usage: "remove the least recently used files, until the store is within its limit",
 				Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "remove all files that no command uses now"}}, Action: action(prune)},
 			{Name: "verify", Usage: "check the files of all artifacts, and remove changed ones",

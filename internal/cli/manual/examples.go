@@ -56,6 +56,7 @@ var examples = map[string][]string{
 	"artifact get":       {"deployster artifact get app ./app"},
 	"artifact pin":       {"deployster artifact pin app version=1.4.2"},
 	"artifact unpin":     {"deployster artifact unpin app"},
+	"artifact delete":    {"deployster artifact delete app version=1.4.2"},
 	"artifact prune":     {"deployster artifact prune -all"},
 	"artifact verify":    {"deployster artifact verify"},
 	"image":              {"deployster image ls"},

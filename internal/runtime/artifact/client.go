@@ -30,6 +30,8 @@ const (
 	StepCheck = "check"
 	StepGet   = "get"
 	StepPut   = "put"
+
+	StepDelete = "delete"
 )
 
 // The timeouts of check and get when none is given. A put has none.
@@ -59,7 +61,8 @@ type Info struct {
 	APIVersion string            `json:"api_version,omitempty"`
 	Check      protocol.Command  `json:"check,omitzero"`
 	Get        protocol.Command  `json:"get,omitzero"`
-	Put        *protocol.Command `json:"put,omitempty"` // absent = it cannot put
+	Put        *protocol.Command `json:"put,omitempty"`    // absent = it cannot put
+	Delete     *protocol.Command `json:"delete,omitempty"` // absent = it cannot delete a version
 }
 
 // CanPut reports whether the image publishes.
@@ -101,6 +104,12 @@ type Space struct {
 	Last      Versioned // the last one listed: the newest
 	Count     int
 	Continues bool // the version that was queried from still exists
+}
+
+// DeleteInput names the version that a delete removes where it comes from.
+type DeleteInput struct {
+	Source json.RawMessage
+	Versioned
 }
 
 // GetInput is the input of a get, which writes the files of a version into a directory of the run.
@@ -146,6 +155,9 @@ type Client interface {
 	// Check lists versions. Equal inputs share one answer for the life of the Client,
 	// unless they are Fresh, or have an Each.
 	Check(ctx context.Context, t Target, i Info, in CheckInput) (Checked, error)
+
+	// Delete removes a version where it comes from. It succeeds too if the version is gone already.
+	Delete(ctx context.Context, t Target, i Info, in DeleteInput) error
 
 	// Get fetches the files of a version, and returns the metadata in the answer of a v1 image.
 	Get(ctx context.Context, t Target, i Info, in GetInput) (Metadata, error)

@@ -44,9 +44,14 @@ func (w *World) AddImage(reference string, speaks artifact.Protocol) {
 	defer w.mu.Unlock()
 	cmd := func(name string) protocol.Command { return protocol.Command{Args: []string{name}} }
 	put := cmd(artifact.StepPut)
+	var remove *protocol.Command // only the second protocol has it
+	if speaks == artifact.Artifacts2 {
+		c := cmd(artifact.StepDelete)
+		remove = &c
+	}
 	w.infos[reference] = artifact.Info{Protocol: speaks, Reference: reference, Digest: "sha256:" + reference,
 		Check: cmd(artifact.StepCheck),
-		Get:   cmd(artifact.StepGet), Put: &put}
+		Get:   cmd(artifact.StepGet), Put: &put, Delete: remove}
 }
 
 // Change lets a test change the Line of a source, which is created if it does not exist.
@@ -209,6 +214,13 @@ func (w *World) put(t artifact.Target, in artifact.PutInput) (out artifact.Put, 
 	}
 	l.Spaces[v.Space] = append(l.Spaces[v.Space], v)
 	return artifact.Put{Created: []artifact.Versioned{v}}, nil
+}
+
+// Delete implements artifact.Client.
+func (w *World) Delete(_ context.Context, _ artifact.Target, _ artifact.Info, in artifact.DeleteInput) error {
+	l := w.line(in.Source)
+	l.Spaces[in.Space] = slices.DeleteFunc(l.Spaces[in.Space], func(v artifact.Versioned) bool { return v.Version.Is(in.Version) })
+	return nil
 }
 
 // ReadPut implements artifact.Client: the answer is a Put in JSON.

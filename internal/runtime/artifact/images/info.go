@@ -114,6 +114,13 @@ func readInfo(answer []byte) (i artifact.Info, keep bool, err error) {
 		}
 		i.Put = &put
 	}
+	if a["delete"] != nil {
+		remove, err := command("delete", a["delete"])
+		if err != nil {
+			return i, false, err
+		}
+		i.Delete = &remove
+	}
 	return i, string(o["cache"]) != "false", nil
 }
 
