@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -19,46 +20,23 @@ import (
 	"deployster/containerd/supervise"
 )
 
-// agentProgram is a program that the agent of a shared container starts. Its standard
-// files are pipes, like those of a container's own first process; what it writes there is
-// copied to files, as for a container of its own.
+// agentProgram is a program that the agent of a shared container starts.
 type agentProgram struct {
 	w      *sharedContainer
 	argv   []string
-	input  []byte
-	files  *runfiles.Files
 	inside uint32 // its process number in the container
 	pid    uint32 // its process number on this host; 0 = unknown so far
-	stdin  *os.File
-	copies [2]copying
-	wg     sync.WaitGroup
 }
 
-// copying copies what a program prints from a pipe to a file.
-type copying struct {
-	from *os.File
-	to   *os.File
-	err  error
-}
-
-// errRefused reports that the program of a query was not started, and that its container is
-// unchanged.
+// errRefused reports that a program was not started, and that its container is unchanged.
 var errRefused = errors.New("the container that it shares could not start its program")
 
-// start implements program.
-func (f *agentProgram) start(context.Context) error {
+// request requests the start of the program with its files. The program has certainly not begun if the error wraps
+// errRefused or agentconn.ErrUnsent.
+func (f *agentProgram) request(given ...int) error {
 	request, err := agent.EncodeRequest(f.argv)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errRefused, err)
-	}
-	given, err := f.open()
-	defer func() {
-		for _, fd := range given {
-			_ = unix.Close(fd) // the agent has its own copies
-		}
-	}()
-	if err != nil {
-		return err
 	}
 	if err := f.w.agent.Request(request, given...); err != nil {
 		return err
@@ -72,10 +50,42 @@ func (f *agentProgram) start(context.Context) error {
 	case said.Kind != agent.Started:
 		return errors.New("its agent sent an unexpected message")
 	}
-	if err := f.w.agent.SetDeadline(time.Time{}); err != nil {
+	f.inside = said.Value
+	return f.w.agent.SetDeadline(time.Time{})
+}
+
+// queryProgram is the program of a query. Its standard files are pipes, like those of a container's own first
+// process; what it writes there is copied to files, as for a container of its own.
+type queryProgram struct {
+	agentProgram
+	input  []byte
+	files  *runfiles.Files
+	stdin  *os.File
+	copies [2]copying
+	wg     sync.WaitGroup
+}
+
+// copying copies what a program prints from a pipe to a file.
+type copying struct {
+	from *os.File
+	to   *os.File
+	err  error
+}
+
+// start implements program.
+func (f *queryProgram) start(context.Context) error {
+	given, err := f.open()
+	defer func() {
+		for _, fd := range given {
+			_ = unix.Close(fd) // the agent has its own copies
+		}
+	}()
+	if err == nil {
+		err = f.request(given...)
+	}
+	if err != nil {
 		return err
 	}
-	f.inside = said.Value
 	f.wg.Go(func() {
 		_, _ = f.stdin.Write(f.input) // the program need not read it
 		_ = f.stdin.Close()
@@ -111,7 +121,7 @@ func (f *agentProgram) Signal(ctx context.Context, sig unix.Signal) (alone <-cha
 
 // Delete implements program: it ends everything that the query left running, and makes
 // sure that its whole output is in the files.
-func (f *agentProgram) Delete(context.Context, int, bool) error {
+func (f *queryProgram) Delete(context.Context, int, bool) error {
 	f.w.killLeftovers()
 	return f.drain()
 }
@@ -119,24 +129,21 @@ func (f *agentProgram) Delete(context.Context, int, bool) error {
 // awaitEnd returns how the program ended. The loss of the agent is an exit by SIGKILL
 // only if this client killed it, and with it everything in the container.
 func (w *sharedContainer) awaitEnd() supervise.Exit {
-	const signalled = 128 // what shells and containerd add to a signal's number
 	said, err := w.agent.Reply()
-	switch status := unix.WaitStatus(said.Value); {
-	case err != nil && w.killed.Load():
-		return supervise.Exit{Code: signalled + int(unix.SIGKILL)}
+	switch status := syscall.WaitStatus(said.Value); {
+	case err != nil && w.killed.Load() && w.agent.AwaitEnd(supervise.KillLimit):
+		return supervise.Exit{Code: agent.ExitCode(syscall.WaitStatus(unix.SIGKILL))}
 	case err != nil:
 		return supervise.Exit{Err: fmt.Errorf("the container that it shared was lost: %w", err)}
-	case said.Kind == agent.Ended && status.Exited():
-		return supervise.Exit{Code: status.ExitStatus()}
-	case said.Kind == agent.Ended && status.Signaled():
-		return supervise.Exit{Code: signalled + int(status.Signal())}
+	case said.Kind == agent.Ended && (status.Exited() || status.Signaled()):
+		return supervise.Exit{Code: agent.ExitCode(status)}
 	}
 	return supervise.Exit{Err: errors.New("the agent of the container that it shared sent an unexpected message")}
 }
 
 // open creates the pipes and returns the ends for the program. They belong to its user,
 // who may open them again by their names in /proc.
-func (f *agentProgram) open() (given []int, err error) {
+func (f *queryProgram) open() (given []int, err error) {
 	uid, gid := f.w.container.box.IDs.Owner(f.w.container.box.Spec.Process.User)
 	for i, ours := range []**os.File{&f.stdin, &f.copies[0].from, &f.copies[1].from} {
 		var ends [2]int
@@ -169,7 +176,7 @@ func (c *copying) run() error {
 
 // drain waits until all output of the program is in its files. The output ends when no
 // process in the container has an end of the pipes any more.
-func (f *agentProgram) drain() error {
+func (f *queryProgram) drain() error {
 	_ = f.stdin.Close() // its reader has ended
 	all := make(chan struct{})
 	go func() {
@@ -191,7 +198,7 @@ func (f *agentProgram) drain() error {
 const drainLimit = 10 * time.Second
 
 // close closes this end of the standard files, if they were not drained.
-func (f *agentProgram) close() {
+func (f *queryProgram) close() {
 	for _, file := range []*os.File{f.stdin, f.copies[0].from, f.copies[1].from} {
 		if file != nil {
 			_ = file.Close() // it is a pipe

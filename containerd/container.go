@@ -68,6 +68,7 @@ type container struct {
 	rootfs  []mount.Mount
 	pid     uint32 // of the first process, as the daemon numbers them
 	worker  bool   // it is a worker, which gets requests while it runs
+	shared  bool   // it is a sharedContainer
 	phase   phase
 	holder  holder
 	cutOff  atomic.Bool // a call about it was cut off: there may be a shim without a record
@@ -157,8 +158,11 @@ func (c *container) labels() map[string]string {
 	if c.spec.ID != "" {
 		labels[layout.LabelAction] = layout.ActionName(c.spec.ID)
 	}
-	if c.worker {
+	switch {
+	case c.worker:
 		labels[layout.LabelWorker] = "1"
+	case c.shared && c.spec.Kind == runner.Action:
+		labels[layout.LabelWorker] = layout.Shared
 	}
 	return labels
 }

@@ -17,6 +17,7 @@ import (
 
 	"deployster/containerd/layout"
 	"deployster/containerd/supervise"
+	"deployster/internal/base/durable"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/worker"
 )
@@ -29,6 +30,7 @@ type clientJob struct {
 	Spec                               runner.Spec
 	IDs                                []string      // of actions like Spec, at one time, in workers; none = it is run itself
 	Keep                               time.Duration // Spec is asked of a worker, which is kept; 0 = that is not so
+	Recorded                           string        // Spec is run itself, and its end is written here; "" = that is not so
 }
 
 // testClient is the main function of that process.
@@ -41,6 +43,15 @@ func testClient() int {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
+	}
+	if job.Recorded != "" {
+		job.Spec.Ended = func(res runner.Result, err error) error {
+			return errors.Join(err, durable.WriteFile(job.Recorded, fmt.Append(nil, res.ExitCode), 0o600))
+		}
+		if _, err := r.Run(context.Background(), job.Spec); errors.Join(err, r.Close()) != nil {
+			return 3
+		}
+		return 0
 	}
 	job.Spec.Stdout = os.Stdout
 	if len(job.IDs) > 0 {

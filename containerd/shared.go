@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// growAfter is how long a query waits for a container that others use before another
+	// growAfter is how long an invocation waits for a container that others use before another
 	// one is started, if starting takes no longer: by then it has waited as long as for a
 	// container of its own.
 	growAfter = 50 * time.Millisecond
@@ -21,7 +21,7 @@ const (
 	maxLost   = 3  // lost containers of a group after which it is not used any more
 )
 
-// sharedContainers has the running containers of a Runtime that queries share. The zero
+// sharedContainers has the running containers of a Runtime that invocations share. The zero
 // value is ready.
 type sharedContainers struct {
 	mu     sync.Mutex
@@ -45,7 +45,7 @@ type sharedGroup struct {
 
 // group returns the group of the containers that could run an invocation.
 func (h *sharedContainers) group(s runner.Spec) (*sharedGroup, error) {
-	key, err := s.GroupKey(s.Digest)
+	key, err := s.GroupKey([]string{s.Digest, s.Sharers()})
 	if err != nil {
 		return nil, err
 	}
@@ -60,18 +60,23 @@ func (h *sharedContainers) group(s runner.Spec) (*sharedGroup, error) {
 	return h.groups[key], nil
 }
 
-// mayShare reports whether an invocation may run in a container that others use too. An
-// action may not: its outcome must be found even if this client is killed, and outcomes
-// are recorded for whole containers. A query that has the whole machine may not either: what it
-// leaves must end with it, and ends with its container.
+// mayShare reports whether an invocation may run in a container that others use too. One that has the
+// whole machine may not: what it leaves must end with it, and ends with its container.
 func (r *Runtime) mayShare(s runner.Spec) bool {
 	// Only root may send signals into containers, and pass on pipes.
-	return r.shared.agent != "" && os.Geteuid() == 0 && s.Reuse && s.Kind == runner.Query && s.Settings.Workers != runner.NoWorkers &&
+	return r.shared.agent != "" && os.Geteuid() == 0 && s.Reuse && (s.Kind == runner.Query || mayShareAction(s)) &&
+		s.Settings.Workers != runner.NoWorkers &&
 		!s.Settings.WholeMachine && s.Cwd == "" && !s.LogStdout && s.Answer == nil && len(s.Volumes) == 0
 }
 
-// runShared runs a query in a shared container. done is false if that is impossible: then
-// the query runs in a container of its own, which shows the reason.
+// mayShareAction reports whether an action may run in a container that others use too. One without an ID may
+// not: its container is removed with its client. A guarded one may not: it can be ended with its container alone.
+func mayShareAction(s runner.Spec) bool {
+	return s.ReuseActions && s.ID != "" && s.Guard == "" && !s.ListWrites
+}
+
+// runShared runs an invocation in a shared container. done is false if that is impossible, and for an action only if
+// its program was certainly not begun: then it runs in a container of its own, which shows the reason.
 func (r *Runtime) runShared(ctx context.Context, s runner.Spec) (res runner.Result, done bool, err error) {
 	g, err := r.shared.group(s)
 	if err != nil {
@@ -81,8 +86,14 @@ func (r *Runtime) runShared(ctx context.Context, s runner.Spec) (res runner.Resu
 	if w == nil {
 		return res, false, nil
 	}
-	res, done, err = w.exec(ctx, s)
-	if !w.killed.Load() && (err == nil && done || errors.Is(err, errRefused)) {
+	exec := w.exec
+	if s.Kind == runner.Action {
+		exec = w.act
+	}
+	res, done, err = exec(ctx, s)
+	// An action that has failed may have left something that the next one would find.
+	failed := s.Kind == runner.Action && done && res.ExitCode != 0
+	if !w.killed.Load() && !failed && (err == nil && done || errors.Is(err, errRefused)) {
 		g.idle <- w
 		return res, done, nil
 	}
@@ -151,7 +162,7 @@ func (r *Runtime) startShared(ctx context.Context, g *sharedGroup, s runner.Spec
 	return w
 }
 
-// demand is what a query must do if no container of its group is idle.
+// demand is what an invocation must do if no container of its group is idle.
 type demand int
 
 const (

@@ -21,21 +21,34 @@ import (
 	"deployster/internal/runtime/runner"
 )
 
-// sharedContainer is a running container in which queries run, one at a time: so each
-// query has its full limits, and killing a query kills the container.
+// sharedContainer is a running container in which queries run, and actions if their type allows it, one at a
+// time: so each has its full limits, and killing one kills the container.
 type sharedContainer struct {
 	container *container
-	shows     string // fingerprint of what its mounts show; see Fingerprint
+	shows     string           // fingerprint of what its mounts show; see Fingerprint
+	ledger    *runfiles.Ledger // of the actions that were requested here; nil = no action may run here
+	asked     int64            // the number of the last of them
 	served    int
 	killed    atomic.Bool     // by this client
 	tainted   bool            // it must not be kept, since it may know private texts
 	agent     *agentconn.Conn // starts the programs; nil = the agent has not begun
 }
 
-// end removes the container with everything that runs in it.
+// end removes the container with everything that runs in it. It leaves alone one with an action that may still
+// run, or whose end is not recorded, for the client that adopts the action or the sweep after this client.
 func (w *sharedContainer) end() error {
 	ctx, cancel := w.container.r.conn.Detached(context.Background(), sweep.CleanupLimit)
 	defer cancel()
+	defer w.container.releaseLock()
+	if w.ledger != nil {
+		defer w.ledger.Close()
+	}
+	if w.agent != nil && !runfiles.IsSettled(w.container.dir()) {
+		w.container.holder = bySweep
+		err := w.container.remove(ctx, nil)
+		w.container.files.Close()
+		return errors.Join(err, w.agent.Close())
+	}
 	w.killAll()
 	var err error
 	if w.agent != nil {
@@ -46,9 +59,7 @@ func (w *sharedContainer) end() error {
 		_, _ = w.container.tasks().Wait(waiting, &taskapi.WaitRequest{ContainerID: w.container.id}) // an error shows in the removal
 		err = w.agent.Close()
 	}
-	err = errors.Join(err, w.container.remove(ctx, nil), w.container.files.Remove())
-	w.container.releaseLock()
-	return err
+	return errors.Join(err, w.container.remove(ctx, nil), w.container.files.Remove())
 }
 
 // killAll ends everything that runs in the container. Its end shows whether that succeeded.
@@ -76,7 +87,7 @@ func (w *sharedContainer) exec(ctx context.Context, s runner.Spec) (res runner.R
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWatching()
 	w.tainted = w.tainted || w.container.r.isPrivate(argv...) || w.container.r.isPrivate(string(s.Stdin)) // even if no program begins
-	p := &agentProgram{w: w, argv: argv, input: s.Stdin, files: files}
+	p := &queryProgram{agentProgram: agentProgram{w: w, argv: argv}, input: s.Stdin, files: files}
 	defer p.close()
 	if err := p.start(ctx); err != nil {
 		return res, false, err
@@ -131,9 +142,12 @@ func (r *Runtime) newShared(ctx context.Context, s runner.Spec, image *unpacked.
 	if err != nil {
 		return nil, err
 	}
-	spec := runner.Spec{Name: "shared by runs of " + s.Digest, Kind: runner.Query, Digest: s.Digest, Entrypoint: agentPath,
+	spec := runner.Spec{Name: "shared by runs of " + s.Digest, Kind: runner.Query, Reference: s.Reference, ReuseActions: s.ReuseActions, Digest: s.Digest, Entrypoint: agentPath,
 		Args: []string{agentSocket}, Mounts: s.Mounts, Settings: s.Settings}
-	w := &sharedContainer{container: &container{r: r, spec: spec, image: image, id: r.conn.NewContainerID()}}
+	if s.ReuseActions {
+		spec.Kind = runner.Action
+	}
+	w := &sharedContainer{container: &container{r: r, spec: spec, image: image, id: r.conn.NewContainerID(), shared: true}}
 	if w.container.box, err = r.sandboxes.Make(w.container.id, image.Program, spec); err != nil {
 		return nil, err
 	}
@@ -151,7 +165,13 @@ func (r *Runtime) newShared(ctx context.Context, s runner.Spec, image *unpacked.
 		w.container.releaseLock()
 		return nil, err
 	}
-	if err := w.begin(ctx, file); err != nil {
+	if spec.Kind == runner.Action {
+		w.ledger, err = runfiles.OpenLedger(w.container.files.Dir)
+	}
+	if err == nil {
+		err = w.begin(ctx, file)
+	}
+	if err != nil {
 		return nil, errors.Join(err, w.end())
 	}
 	return w, nil
@@ -172,6 +192,9 @@ func (w *sharedContainer) begin(ctx context.Context, file string) (err error) {
 		w.container.r.sandboxes.Bind(path, agentSocket, false))
 	sandbox.Widen(spec, agentThreads, agentMemory)
 	if err := w.container.create(setup); err != nil {
+		return err
+	}
+	if err := w.container.files.MarkBegun(); err != nil { // else whoever finds it takes it for one that never ran
 		return err
 	}
 	if _, err := w.container.tasks().Start(setup, &taskapi.StartRequest{ContainerID: w.container.id}); err != nil {

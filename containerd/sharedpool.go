@@ -41,12 +41,12 @@ func (w *sharedContainer) takeIdle() *sharedContainer {
 	}
 	w.container.key = key
 	for range idlepool.PerKey {
-		c, conn, _ := w.container.take()
+		c, conn, asked := w.container.take()
 		if c == nil {
 			return nil
 		}
 		c.files = &runfiles.Files{Dir: c.dir()}
-		k := &sharedContainer{container: c, shows: w.shows, served: 1} // by earlier commands
+		k := &sharedContainer{container: c, shows: w.shows, asked: asked, served: 1} // by earlier commands
 		if k.resume(conn) {
 			return k
 		}
@@ -74,6 +74,11 @@ func (w *sharedContainer) resume(conn *os.File) bool {
 		return false
 	}
 	w.agent = &agentconn.Conn{UnixConn: socket, Process: process}
+	if w.container.spec.Kind == runner.Action {
+		if w.ledger, err = runfiles.OpenLedger(w.container.dir()); err != nil {
+			return false
+		}
+	}
 	procs, err := sandbox.Processes(w.container.id, int(w.container.pid))
 	return err == nil && len(procs) == 1 && w.container.isWell()
 }
@@ -82,7 +87,7 @@ func (w *sharedContainer) resume(conn *os.File) bool {
 // now: then this client does not hold it any more.
 func (w *sharedContainer) putIdle() bool {
 	if w.container.lock == nil || w.tainted || w.container.key == "" || w.killed.Load() ||
-		!runfiles.IsQuiet(w.container.dir(), idlepool.MaxLog) {
+		!runfiles.IsQuiet(w.container.dir(), idlepool.MaxLog) || !runfiles.IsSettled(w.container.dir()) {
 		return false
 	}
 	if procs, err := sandbox.Processes(w.container.id, int(w.container.pid)); err != nil || len(procs) != 1 ||
@@ -94,8 +99,11 @@ func (w *sharedContainer) putIdle() bool {
 		return false
 	}
 	defer conn.Close()
-	if !w.container.put(0, agentGrace, conn) {
+	if !w.container.put(w.asked, agentGrace, conn) {
 		return false
+	}
+	if w.ledger != nil {
+		w.ledger.Close()
 	}
 	w.container.holder = byIdlePool
 	w.container.releaseLock()

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/failure"
-	"deployster/containerd/layout"
 	"deployster/containerd/runfiles"
 	"deployster/containerd/supervise"
 	"deployster/internal/runtime/runner"
@@ -178,11 +177,7 @@ func (p *process) Before() int64 { return p.before }
 
 // Asked implements runner.Process.
 func (p *process) Asked(request int64, s runner.Spec) error {
-	// The outcome of an earlier attempt is not that of this one.
-	if err := p.outcomes.Remove(layout.ActionName(s.ID)); err != nil {
-		return err
-	}
-	return p.Ledger.Ask(request, s)
+	return p.Ledger.Ask(p.outcomes, request, s)
 }
 
 // Wait implements runner.Process.

@@ -57,10 +57,12 @@ func (c *container) poolKey() (string, error) {
 		Fit            string
 		Below          []string
 		KeepLog, Grace int64
+		Kind           runner.Kind
+		Sharers        string
 	}{idlepool.Format, fmt.Sprint(numberOf(self), self.Size(),
 		self.ModTime().UnixNano()), c.r.keepScope, c.image.Digest.String(), c.image.Chain,
 		c.r.conn.Snapshotter, c.r.conn.Runc, os.Getuid(), &spec, c.spec.Settings,
-		c.r.sandboxes.Fingerprint(c.box.Grants), below, c.spec.KeepLog, int64(c.spec.Grace)})
+		c.r.sandboxes.Fingerprint(c.box.Grants), below, c.spec.KeepLog, int64(c.spec.Grace), c.spec.Kind, c.spec.Sharers()})
 	return fmt.Sprintf("%x", sha256.Sum256(content)), err
 }
 
@@ -152,8 +154,8 @@ func (c *container) take() (taken *container, input *os.File, asked int64) {
 		return nil, nil, 0
 	}
 	path := filepath.Join(layout.ClientsDir(c.r.conn.Config.RuntimeDir), layout.ClientOf(w.ID))
-	return &container{r: c.r, spec: c.spec, image: c.image, box: c.box, id: w.ID, key: c.key, pid: w.Pid, worker: c.worker, phase: started,
-		rootfs: w.Rootfs, kills: sandbox.OOMKills(w.ID), lock: &layout.ClientLock{File: lock, Path: path}}, input, w.Asked
+	return &container{r: c.r, spec: c.spec, image: c.image, box: c.box, id: w.ID, key: c.key, pid: w.Pid, worker: c.worker, shared: c.shared,
+		phase: started, rootfs: w.Rootfs, kills: sandbox.OOMKills(w.ID), lock: &layout.ClientLock{File: lock, Path: path}}, input, w.Asked
 }
 
 // isWell reports whether a program that was kept is alive and waits for requests.

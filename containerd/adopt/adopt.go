@@ -86,7 +86,11 @@ func (a *Actions) Adopt(ctx context.Context, id string, w runner.Watch) (runner.
 		case gone:
 			continue
 		case following == nil:
-			if following = follow(a.sweeper.FilesDir(c), request, w); w.Running != nil {
+			dir := a.sweeper.FilesDir(c)
+			if sweep.IsShared(c) {
+				dir, request = runfiles.ActionDir(dir, request), 0 // as in a container of its own
+			}
+			if following = follow(dir, request, w); w.Running != nil {
 				w.Running()
 			}
 		}
@@ -153,7 +157,7 @@ func (a *Actions) Discard(ctx context.Context, id string) error {
 	}
 }
 
-// Find returns the container of an action. If that is a worker, request is the number
+// Find returns the container of an action. If that is a worker or a shared container, request is the number
 // that the action has there, which is never 0; otherwise it is 0.
 func (a *Actions) Find(ctx context.Context, action string) (c containers.Container, request int64, found bool, err error) {
 	list, err := a.conn.Client.ContainerService().List(a.conn.Context(ctx), fmt.Sprintf("labels.%q==%s", layout.LabelAction, action),

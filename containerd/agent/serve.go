@@ -42,12 +42,17 @@ func Serve(path string) int {
 	if !s.reply(Ready, Layout) {
 		return 1
 	}
-	for {
+	for acted := 0; ; {
 		argv, files, ok := s.request()
 		if !ok {
-			return 0
+			return acted
 		}
-		if !s.run(argv, files) {
+		run := s.run
+		if len(files) == ActionFiles {
+			// Who knows no records takes 0 for the end of a program that has begun nothing.
+			run, acted = s.act, 1
+		}
+		if !run(argv, files) {
 			return 1
 		}
 	}
@@ -78,7 +83,7 @@ func (s *server) reply(k Kind, value uint32) bool {
 // request waits for a command line and its files; false = none will come.
 func (s *server) request() (argv []string, files []int, ok bool) {
 	head := make([]byte, headSize)
-	if files = s.receive(head); len(files) != Files {
+	if files = s.receive(head); len(files) != Files && len(files) != ActionFiles {
 		closeAll(files)
 		return nil, nil, false
 	}
@@ -96,7 +101,7 @@ func (s *server) request() (argv []string, files []int, ok bool) {
 
 // receive fills the head of a request, and returns the files that are sent with it.
 func (s *server) receive(head []byte) []int {
-	oob := make([]byte, syscall.CmsgSpace(4*Files))
+	oob := make([]byte, syscall.CmsgSpace(4*ActionFiles))
 	for {
 		n, oobn, _, _, err := syscall.Recvmsg(s.fd, head[:1], oob, syscall.MSG_CMSG_CLOEXEC)
 		if err == syscall.EINTR {
@@ -124,17 +129,13 @@ func (s *server) read(b []byte) bool {
 
 func closeAll(files []int) {
 	for _, f := range files {
-		_ = syscall.Close(f) // an end of a pipe
+		_ = syscall.Close(f) // nothing is buffered
 	}
 }
 
-// run starts a program, and reports how it ended; false = the client is gone.
+// run starts the program of a query, and reports how it ended; false = the client is gone.
 func (s *server) run(argv []string, files []int) bool {
-	for { // reaps processes of earlier programs that have ended since
-		if pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); err != syscall.EINTR && (err != nil || pid <= 0) {
-			break
-		}
-	}
+	reap()
 	pid, err := s.start(argv, files)
 	closeAll(files)
 	if err != nil {
@@ -144,15 +145,29 @@ func (s *server) run(argv []string, files []int) bool {
 	if !s.reply(Started, uint32(pid)) {
 		return false
 	}
+	status, ok := await(pid)
+	return ok && s.reply(Ended, uint32(status))
+}
+
+// reap reaps processes of earlier programs that have ended since.
+func reap() {
 	for {
-		var status syscall.WaitStatus
+		if pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); err != syscall.EINTR && (err != nil || pid <= 0) {
+			return
+		}
+	}
+}
+
+// await waits for the end of a program.
+func await(pid int) (status syscall.WaitStatus, ok bool) {
+	for {
 		// Wait4 also returns orphans, whose parents have ended before.
 		switch ended, err := syscall.Wait4(-1, &status, 0, nil); {
 		case err == syscall.EINTR:
 		case err != nil:
-			return false
+			return 0, false
 		case ended == pid:
-			return s.reply(Ended, uint32(status))
+			return status, true
 		}
 	}
 }

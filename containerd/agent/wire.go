@@ -8,14 +8,18 @@ import (
 
 const (
 	// Layout changes with the format of the messages. A client uses no agent with another Layout.
-	Layout = 1
+	Layout = 2
 
 	// MaxRequest is how many bytes a command line may have; the kernel accepts 2 MiB
 	// including the environment.
 	MaxRequest = 2 << 20
 
-	// Files is how many files are sent with a request: stdin, stdout and stderr.
+	// Files is how many files are sent with the request of a query: stdin, stdout and stderr.
 	Files = 3
+
+	// ActionFiles is how many files are sent with the request of an action: its stdin, plain files for its
+	// stdout and stderr, and the file of its Record.
+	ActionFiles = Files + 1
 
 	headSize  = 4
 	replySize = 8
@@ -65,7 +69,7 @@ func DecodeReply(b []byte) (r Reply, err error) {
 
 var errReply = errors.New("what it printed is not a reply")
 
-// EncodeRequest encodes the request for a command line. The three files are sent with its
+// EncodeRequest encodes the request for a command line. The files are sent with its
 // first byte. Its errors report why no program can have such a command line.
 func EncodeRequest(argv []string) ([]byte, error) {
 	size := headSize

@@ -45,13 +45,20 @@ func Listen(dir string) (l *net.UnixListener, path string, err error) {
 	return l, path, nil
 }
 
-// Request sends a request with its files.
+// ErrUnsent reports that nothing of a request was sent.
+var ErrUnsent = errors.New("the request was not sent")
+
+// Request sends a request with its files. The error wraps ErrUnsent if nothing of it was sent.
 func (a *Conn) Request(b []byte, files ...int) error {
-	if err := a.SetDeadline(time.Now().Add(sendLimit)); err != nil {
-		return err
+	err := a.SetDeadline(time.Now().Add(sendLimit))
+	n := 0
+	if err == nil {
+		n, _, err = a.WriteMsgUnix(b, unix.UnixRights(files...), nil)
 	}
-	n, _, err := a.WriteMsgUnix(b, unix.UnixRights(files...), nil)
-	if err == nil && n < len(b) {
+	switch {
+	case err != nil && n <= 0:
+		return fmt.Errorf("%w: %w", ErrUnsent, err)
+	case err == nil && n < len(b):
 		_, err = a.Write(b[n:])
 	}
 	return err
@@ -69,6 +76,18 @@ func (a *Conn) Reply() (agent.Reply, error) {
 
 // Kill ends the agent, and with it everything that runs in its container.
 func (a *Conn) Kill() { _ = unix.PidfdSendSignal(a.Process, unix.SIGKILL, nil, 0) } // it may have ended
+
+// AwaitEnd waits for the end of the agent, and reports whether it has ended: then everything in its container has.
+func (a *Conn) AwaitEnd(limit time.Duration) bool {
+	end := time.Now().Add(limit)
+	for {
+		left := max(0, time.Until(end))
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(a.Process), Events: unix.POLLIN}}, int(left.Milliseconds()))
+		if !errors.Is(err, unix.EINTR) {
+			return err == nil && n > 0
+		}
+	}
+}
 
 // Close closes the connection, whereupon the agent ends.
 func (a *Conn) Close() error {

@@ -14,7 +14,9 @@ const (
 	LabelName   = "deployster.name"   // for people
 	LabelAction = "deployster.action" // ActionName of a runner.Spec's ID
 
-	LabelWorker = "deployster.worker" // it is a worker, whose open requests are in its ledger
+	LabelWorker = "deployster.worker" // it is a worker or Shared, whose open requests are in its ledger
+
+	Shared = "shared" // the LabelWorker of a container that actions share
 )
 
 // ActionName derives a name of limited length from the ID of an action.

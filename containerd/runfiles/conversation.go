@@ -22,7 +22,7 @@ import (
 type Conversation struct {
 	Input  *os.File
 	Tail   *TailReader
-	Ledger *ledger
+	Ledger *Ledger
 }
 
 // NewConversation creates the files of a worker: a FIFO for stdin, and plain files.
@@ -93,7 +93,7 @@ func (p *Conversation) Close() {
 		p.Tail.Finish()
 	}
 	if p.Ledger != nil {
-		p.Ledger.close()
+		p.Ledger.Close()
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"deployster/internal/runtime/runner"
 )
 
-// askedFile is a file next to the standard files of a worker: the requested actions that
-// are not settled.
+// askedFile is a file next to the standard files of a worker, or of a shared container: the requested
+// actions that are not settled.
 const askedFile = "asked"
 
 // LedgerEntry is a line of the ledger.
@@ -23,9 +23,9 @@ type LedgerEntry struct {
 	Action  string `json:"action,omitempty"` // layout.ActionName of its ID; "" = it is settled
 }
 
-// ledger is that file, as its only writer sees it. Like all files of a run it is not
+// Ledger is that file, as its only writer sees it. Like all files of a run it is not
 // synced: its directory does not survive a restart of the machine.
-type ledger struct {
+type Ledger struct {
 	path string
 
 	mu   sync.Mutex
@@ -37,13 +37,13 @@ type ledger struct {
 // maxLedger is the size in bytes at which the file is rewritten.
 const maxLedger = 1 << 20
 
-func newLedger(dir string) (*ledger, error) {
-	l := &ledger{path: filepath.Join(dir, askedFile), open: map[int64]LedgerEntry{}}
+func newLedger(dir string) (*Ledger, error) {
+	l := &Ledger{path: filepath.Join(dir, askedFile), open: map[int64]LedgerEntry{}}
 	return l, l.rewrite()
 }
 
 // rewrite replaces the file with one that has only the open entries.
-func (l *ledger) rewrite() error {
+func (l *Ledger) rewrite() error {
 	var content []byte
 	for _, a := range l.open {
 		content = append(content, a.line()...)
@@ -67,7 +67,7 @@ func (a LedgerEntry) line() []byte {
 	return append(b, '\n')
 }
 
-func (l *ledger) add(a LedgerEntry) error {
+func (l *Ledger) add(a LedgerEntry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n, err := l.file.Write(a.line())
@@ -85,16 +85,37 @@ func (l *ledger) add(a LedgerEntry) error {
 	return nil
 }
 
-func (l *ledger) Ask(request int64, s runner.Spec) error {
+// Ask records that an action is about to be requested. Before, it removes the outcome of an earlier
+// attempt, which is not that of this one.
+func (l *Ledger) Ask(outcomes Outcomes, request int64, s runner.Spec) error {
+	if err := outcomes.Remove(layout.ActionName(s.ID)); err != nil {
+		return err
+	}
 	return l.add(LedgerEntry{Request: request, Action: layout.ActionName(s.ID)})
 }
 
-func (l *ledger) Settle(request int64) error { return l.add(LedgerEntry{Request: request}) }
+// Settle records that the end of an action is recorded elsewhere, or that it was not requested after all.
+func (l *Ledger) Settle(request int64) error { return l.add(LedgerEntry{Request: request}) }
 
-func (l *ledger) close() {
+// Close closes the file, but keeps it.
+func (l *Ledger) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_ = l.file.Close() // every line was written already
+}
+
+// IsSettled reports whether a ledger has no open action.
+func IsSettled(dir string) bool {
+	open, err := ReadLedger(dir)
+	return err == nil && len(open) == 0
+}
+
+// OpenLedger creates the ledger of a run, or opens one that is settled.
+func OpenLedger(dir string) (*Ledger, error) {
+	if !IsSettled(dir) {
+		return nil, errors.New("it has actions that are not settled")
+	}
+	return newLedger(dir)
 }
 
 // ReadLedger returns the actions of a ledger that are not settled, by request. A run that

@@ -3,6 +3,7 @@ package runfiles
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"deployster/containerd/layout"
@@ -15,11 +16,12 @@ func TestLedger_StaysShortAndListsOpenRequests(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	l, err := newLedger(dir)
+	outcomes := Outcomes(filepath.Join(dir, "outcomes"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := int64(1); n <= 20_000; n++ {
-		if err := l.Ask(n, runner.Spec{ID: fmt.Sprint(n), Name: "x"}); err != nil {
+		if err := l.Ask(outcomes, n, runner.Spec{ID: fmt.Sprint(n), Name: "x"}); err != nil {
 			t.Fatal(err)
 		}
 		if n%5000 != 0 {
@@ -31,7 +33,7 @@ func TestLedger_StaysShortAndListsOpenRequests(t *testing.T) {
 	if _, err := l.file.WriteString(`{"request":7,"ac`); err != nil {
 		t.Fatal(err)
 	}
-	l.close()
+	l.Close()
 	if i, err := os.Stat(l.path); err != nil || i.Size() > 2*maxLedger {
 		t.Errorf("%v, %v", i, err)
 	}

@@ -70,7 +70,6 @@ func (w Sweeper) Sweep(ctx context.Context, all bool) error {
 			dead[id] = true
 		}
 		gone, err := true, error(nil)
-		worker := c.Labels[layout.LabelWorker] != ""
 		switch {
 		case runner.Kind(c.Labels[layout.LabelKind]) != runner.Action:
 			err = RemoveContainer(ctx, w.Client, c)
@@ -81,7 +80,7 @@ func (w Sweeper) Sweep(ctx context.Context, all bool) error {
 			errors.As(err, &held)
 		}
 		if !gone {
-			runfiles.TrimAbandoned(w.FilesDir(c), !worker) // a worker's stdout is still needed
+			w.trim(c)
 		}
 		if !gone || err != nil {
 			errs = append(errs, err)
@@ -104,6 +103,20 @@ func (w Sweeper) Sweep(ctx context.Context, all bool) error {
 		}
 	}
 	return errors.Join(append(errs, w.RemoveSockets())...)
+}
+
+// trim trims the logs of a container that stays without a client. The stdout of a worker is still needed.
+func (w Sweeper) trim(c containers.Container) {
+	dirs := []string{w.FilesDir(c)}
+	if IsShared(c) {
+		open, _ := runfiles.ReadLedger(dirs[0]) // empty on failure: then they grow until the next sweep
+		for request := range open {
+			dirs = append(dirs, runfiles.ActionDir(dirs[0], request))
+		}
+	}
+	for _, dir := range dirs {
+		runfiles.TrimAbandoned(dir, c.Labels[layout.LabelWorker] == "" || IsShared(c))
+	}
 }
 
 // RemoveAll removes everything of all clients, alive or dead.

@@ -20,7 +20,7 @@ import (
 // A worker is a container whose program gets requests while it runs, and may carry out
 // actions. Its open requests are in its ledger, and its answers in its stdout.
 
-// collectWorker removes the worker of a dead client if it has no open action, or has
+// collectWorker removes the worker, or the shared container, of a dead client if it has no open action, or has
 // ended; otherwise it saves the outcomes that are known so far. Collect calls it with its
 // lock held.
 func (w Sweeper) collectWorker(ctx context.Context, c containers.Container) (gone bool, err error) {
@@ -33,13 +33,21 @@ func (w Sweeper) collectWorker(ctx context.Context, c containers.Container) (gon
 		return true, errors.Join(RemoveContainer(ctx, w.Client, c), os.RemoveAll(dir))
 	}
 	k, ended := w.Ended(ctx, c)
-	if !ended {
+	switch {
+	case !ended && IsShared(c):
+		return false, nil // it ends with its action
+	case !ended:
 		return false, w.SaveOutcomes(dir, open, nil)
 	}
 	if err := w.endTask(ctx, c); err != nil {
 		return false, err
 	}
-	if err := w.SaveOutcomes(dir, open, &k); err != nil {
+	if IsShared(c) {
+		err = w.saveShared(dir, open, k)
+	} else {
+		err = w.SaveOutcomes(dir, open, &k)
+	}
+	if err != nil {
 		return false, err
 	}
 	return true, w.removeEnded(ctx, c)
@@ -61,11 +69,8 @@ func (w Sweeper) SaveOutcomes(dir string, open map[int64]runfiles.LedgerEntry, e
 		if k.Fate == runner.Unknown {
 			k.Stderr = append(k.Stderr, runfiles.ReadLog(filepath.Join(dir, runfiles.StderrFile), 0)...) // why the worker ended
 		}
-		// An outcome that exists was saved by a process that was killed before it settled the action.
-		if _, there, err := w.Outcomes.Load(a.Action); err != nil || !there {
-			if err = errors.Join(err, w.Outcomes.Save(a.Action, k)); err != nil {
-				return err
-			}
+		if err := w.saveOutcome(a.Action, k); err != nil {
+			return err
 		}
 		settled = append(settled, request)
 	}
@@ -135,8 +140,12 @@ func replay(dir string, open map[int64]runfiles.LedgerEntry, trim bool) (map[int
 	return said, err
 }
 
-// Answered reports whether a worker has reported how an action ended.
+// Answered reports whether a worker, or the agent of a shared container, has reported how an action ended.
 func (w Sweeper) Answered(c containers.Container, request int64) bool {
+	if IsShared(c) {
+		record, _, err := runfiles.ReadRecord(w.FilesDir(c), request)
+		return err == nil && record.Exit != nil
+	}
 	said, err := replay(w.FilesDir(c), map[int64]runfiles.LedgerEntry{request: {}}, false)
 	return err == nil && said[request] != nil && said[request].Exit != nil
 }

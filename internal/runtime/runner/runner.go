@@ -68,10 +68,12 @@ type Spec struct {
 
 	// Guard: the action belongs to the Group with this Key, which has a Protection of its resource; "" = none.
 	Guard string `json:",omitempty"`
-	// Reuse: a query may run in a container that other invocations with the same image,
-	// mounts and settings use too, with the same meaning. An action always has a
-	// container of its own.
+	// Reuse: the invocation may run in a container that others with the same image, mounts and settings
+	// use too, with the same meaning. An action needs ReuseActions too.
 	Reuse bool
+	// ReuseActions: actions of the same Reference may run in that container, one at a time and by their IDs,
+	// and nothing of another Reference.
+	ReuseActions bool `json:",omitempty"`
 
 	// Keep: Launch may take over a program that an earlier command has used, and the
 	// program may be kept for a later command. See Process.
@@ -105,6 +107,14 @@ type Spec struct {
 	// is called from one goroutine at a time. A slow or failing writer never changes
 	// how the invocation ends.
 	Stdout, Stderr io.Writer
+}
+
+// Sharers returns the name of those who may share a container with the invocation; "" = all of the same image.
+func (s Spec) Sharers() string {
+	if !s.ReuseActions {
+		return ""
+	}
+	return s.Reference
 }
 
 // DefaultGrace is the time between SIGTERM and SIGKILL.
