@@ -242,6 +242,57 @@ func TestSharedAction_IsNotRepeated(t *testing.T) {
 	swept(t, a.r)
 }
 
+// An action whose container is lost before it has answered is not repeated either: it may have been begun.
+func TestSharedAction_UnansweredIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	a := newActor(t, embedded(t))
+	a.says("first", "echo done >>/d/first", "")
+	list, err := a.r.conn.Client.ContainerService().List(a.r.conn.Context(context.Background()))
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	agent, dir := workerPid(t, a.r, list[0].ID), layout.RunDir(a.o.RuntimeDir, list[0].ID)
+	if err := unix.Kill(agent, unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		eventually(t, "it is requested", func() bool { return !runfiles.IsSettled(dir) })
+		time.Sleep(200 * time.Millisecond) // the request is sent right after its line
+		if err := unix.Kill(agent, unix.SIGKILL); err != nil {
+			t.Error(err)
+		}
+	}()
+	if _, err := a.act("second", "echo done >>/d/second"); !diag.Is[*runner.UnknownError](err) {
+		t.Errorf("got %v", err)
+	}
+	if out, err := a.r.Adopt(context.Background(), "second", runner.Watch{}); err != nil || out.Fate != runner.NotBegun {
+		t.Errorf("adopted: %+v, %v", out, err)
+	}
+	a.has("first", "done\n")
+	a.has("second", "")
+	// A request that cannot be sent is withdrawn, and the action has a container of its own.
+	a.says("third", "echo done >>/d/third", "")
+	for _, g := range a.r.shared.groups {
+		w := <-g.idle
+		if err := w.agent.UnixConn.Close(); err != nil {
+			t.Error(err)
+		}
+		_, done, err := w.act(context.Background(), a.spec("unsent", "echo done >>/d/unsent"))
+		if done || err == nil || !runfiles.IsSettled(w.container.dir()) {
+			t.Errorf("an unsent request: done %v, %v", done, err)
+		}
+		a.r.discard(g, w)
+	}
+	a.has("unsent", "")
+	if err := a.r.Discard(context.Background(), "second"); err != nil {
+		t.Error(err)
+	}
+	if err := a.r.closeIdle(); err != nil {
+		t.Error(err)
+	}
+	swept(t, a.r)
+}
+
 // An action whose end could not be recorded is found by the next client.
 func TestSharedAction_IsFoundUntilItsEndIsRecorded(t *testing.T) {
 	t.Parallel()

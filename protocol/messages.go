@@ -198,6 +198,7 @@ type Type struct {
 	Guard             *Guard                 `json:"guard,omitempty"`  // saves and undoes its guarded actions
 	Notify            *Command               `json:"notify,omitempty"` // sends a notification: then it has no other command
 	Reuse             bool                   `json:"reuse,omitempty"`
+	ReuseActions      bool                   `json:"reuse_actions,omitempty"`
 	NoCache           bool                   `json:"no_cache,omitempty"` // init runs again each time
 	Policy            *Command               `json:"policy,omitempty"`   // judges plans; nil = it is the type of resources
 	Needs             []string               `json:"needs,omitempty"`    // what its type block must give it: NeedsWholeMachine

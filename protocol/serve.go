@@ -82,7 +82,8 @@ type About struct {
 	ByPerson     bool                   // a watch repairs its resources only if their watch block declares it
 	Worker       bool                   // its methods may be called concurrently, so that one process can serve many calls
 	Batch        *Batch                 // the actions of a BatchActor; nil = each action is carried out alone
-	Reuse        bool                   // its container may be used for several runs
+	Reuse        bool                   // its container may be used for several queries
+	ReuseActions bool                   // and for several actions, one at a time; it needs Reuse
 	Docs         map[string]string      // descriptions of fields of the config, by JSON name: for those too long for a tag
 	ConfigSchema []byte                 // JSON Schema; nil = SchemaOf[C]
 	StateSchema  []byte                 // JSON Schema; nil = derived from the fields of S

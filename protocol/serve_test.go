@@ -87,7 +87,7 @@ func input(config string, more ...string) string {
 
 func TestServe_DescribesTheType(t *testing.T) {
 	t.Parallel()
-	about := protocol.About{Label: "Disk", Kind: "disk", Worker: true, Dependencies: true, Reuse: true,
+	about := protocol.About{Label: "Disk", Kind: "disk", Worker: true, Dependencies: true, Reuse: true, ReuseActions: true,
 		Plugs: map[string]protocol.PlugRequest{"dir": {ContainerPath: "/dir", Optional: true}}}
 	code, stdout, stderr := ask(t, newDisks(), about, initInput)
 	want := `{"protocol":2,"label":"Disk",` +
@@ -96,7 +96,7 @@ func TestServe_DescribesTheType(t *testing.T) {
 		`"state_schema":{"additionalProperties":false,"properties":{"id":{"type":"string"},"locked":{"type":"boolean"},"ratio":{"type":"number"},` +
 		`"secret_fingerprints":{"additionalProperties":{"type":"string"},"description":"salted fingerprints of the secrets in the config, by their JSON pointers","type":"object","writeOnly":true},` +
 		`"size":{"type":"integer"},"tags":{"items":{"type":"string"},"type":["array","null"]}},"required":["id","size","locked"],"type":"object"},"identity":["/name"],"kind":"disk",` +
-		`"plugs":{"dir":{"container_path":"/dir","optional":true,"writable":false}},"state_action":{"args":["state"]},"absent":true,"dependencies":true,"worker":{"args":["worker"]},"reuse":true}` + "\n"
+		`"plugs":{"dir":{"container_path":"/dir","optional":true,"writable":false}},"state_action":{"args":["state"]},"absent":true,"dependencies":true,"worker":{"args":["worker"]},"reuse":true,"reuse_actions":true}` + "\n"
 	if code != 0 || stdout != want || stderr != "" {
 		t.Errorf("%d\n%s\n%s\nwant\n%s", code, stdout, stderr, want)
 	}

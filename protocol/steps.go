@@ -41,7 +41,8 @@ func (s server[C, S]) describe() (InitAnswer, error) {
 	a := InitAnswer{Protocol: MaxVersion, Label: s.about.Label, ConfigSchema: s.about.ConfigSchema, StateSchema: s.about.StateSchema,
 		Kind: s.about.Kind, AutoEdges: s.about.AutoEdges, Plugs: s.about.Plugs, PlugsIn: s.about.PlugsIn, Needs: s.about.Needs,
 		StateAction: Command{Args: []string{stateArg}}, Dependencies: s.about.Dependencies, Refresh: s.about.Refresh,
-		Memory: s.about.Memory, Unknowns: s.about.Unknowns, Independent: s.about.Independent, Batch: s.about.Batch, Reuse: s.about.Reuse}
+		Memory: s.about.Memory, Unknowns: s.about.Unknowns, Independent: s.about.Independent, Batch: s.about.Batch, Reuse: s.about.Reuse,
+		ReuseActions: s.about.ReuseActions}
 	_, a.Absent = s.r.(Deleter[C, S])
 	if _, watches := s.r.(Watcher[C, S]); watches {
 		a.WatchAction = &Command{Args: []string{watchArg}}

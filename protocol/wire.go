@@ -41,8 +41,10 @@ type InitAnswer struct {
 	Batch  *Batch   `json:"batch,omitempty"`  // actions that its worker carries out together; none = each alone
 	// Guard is how its guarded actions are undone; a type sends it only if it got GuardFeature.
 	Guard *Guard `json:"guard,omitempty"`
-	Reuse bool   `json:"reuse,omitempty"` // invocations may share a container
-	Cache *bool  `json:"cache,omitempty"` // false = query again for each resource; nil = true
+	Reuse bool   `json:"reuse,omitempty"` // queries may share a container
+	// ReuseActions reports that its actions may share the container too. It needs Reuse.
+	ReuseActions bool  `json:"reuse_actions,omitempty"`
+	Cache        *bool `json:"cache,omitempty"` // false = query again for each resource; nil = true
 }
 
 // StateAnswer is what a type of protocol 2 prints on stdout in answer to state:

@@ -1,8 +1,8 @@
 #!/bin/sh
 if [ $# = 0 ]; then # init: what are you?
 	cat <<'END'
-{ "protocol": 2, "label": "Note", "absent": true, "identity": ["/name"], "reuse": true, "state_action": { "args": ["state"] },
-  "plugs": { "notes": { "container_path": "/notes" } },
+{ "protocol": 2, "label": "Note", "absent": true, "identity": ["/name"], "reuse": true, "reuse_actions": true,
+  "state_action": { "args": ["state"] }, "plugs": { "notes": { "container_path": "/notes" } },
   "config_schema": { "type": "object", "additionalProperties": false, "required": ["name", "text"], "properties": {
     "name": { "type": "string", "pattern": "^[a-z]+$" }, "text": { "type": "string", "description": "what stands in it" } } } }
 END

@@ -1,7 +1,7 @@
 #!/bin/sh
 if [ $# = 0 ]; then
 	cat <<'END'
-{ "protocol": 2, "label": "Note", "absent": true, "identity": ["/name"], "reuse": true,
+{ "protocol": 2, "label": "Note", "absent": true, "identity": ["/name"], "reuse": true, "reuse_actions": true,
   "state_action": { "args": ["state"] }, "watch_action": { "args": ["watch"] },
   "plugs": { "notes": { "container_path": "/notes" } },
   "config_schema": { "type": "object", "additionalProperties": false, "required": ["name", "text"], "properties": {

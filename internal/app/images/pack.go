@@ -55,7 +55,30 @@ func Pack(ctx context.Context, s Store, o PackOptions) (imagestore.Image, error)
 	if err := runnable(&files, &p); err != nil {
 		return imagestore.Image{}, err
 	}
-	return s.Pack(ctx, p)
+	image, err := s.Pack(ctx, p)
+	if script := o.startsOften(); err == nil && script != "" && o.Note != nil {
+		o.Note("%s declares no \"reuse\": each query starts a container. With \"reuse\": true queries share one, and with \"reuse_actions\": true "+
+			"actions do, too. deployster type test shows whether the type may declare them.", script)
+	}
+	return image, err
+}
+
+// startsOften returns the script of a type that declares neither "reuse" nor a worker; "" = there is none.
+func (o PackOptions) startsOften() (script string) {
+	if !o.Shell && !o.Python {
+		return ""
+	}
+	for _, arg := range o.Args {
+		text, err := os.ReadFile(o.Path(arg))
+		switch {
+		case err != nil: // a directory
+		case strings.Contains(string(text), "reuse"), strings.Contains(string(text), "worker"):
+			return ""
+		case script == "" && strings.Contains(string(text), "state_action"):
+			script = arg
+		}
+	}
+	return script
 }
 
 // collect adds all files that the options name, and returns the path in the image of the

@@ -61,7 +61,7 @@ func TestRun_CarefulTypePasses(t *testing.T) {
 	if err != nil || r.Status != report.Pass || r.LeftBehind || len(f.texts) > 0 {
 		t.Errorf("%v, %+v, left: %v", err, r, f.texts)
 	}
-	if skipped := verdicts(r, report.Skip); !slices.Equal(skipped, strings.Fields("refresh watch-starts watch-quiet watch-ends watch-worker reuse watch-tells")) {
+	if skipped := verdicts(r, report.Skip); !slices.Equal(skipped, strings.Fields("refresh watch-starts watch-quiet watch-ends watch-worker reuse watch-tells reuse-actions")) {
 		t.Errorf("skipped: %v", skipped)
 	}
 	want := strings.Fields("init init-again init-unknown-keys init-sigterm config config-strict identity state state-again state-unknown-keys state-sigterm " +
@@ -69,7 +69,7 @@ func TestRun_CarefulTypePasses(t *testing.T) {
 	if got := verdicts(r, report.Pass); !slices.Equal(got, want) {
 		t.Errorf("passed: %v\nwant    %v", got, want)
 	}
-	if r.Passed != len(want) || r.Failed != 0 || r.Skipped != 7 || r.Label != "Text" || r.Protocol != 2 || !strings.HasPrefix(r.Digest, "sha256:") {
+	if r.Passed != len(want) || r.Failed != 0 || r.Skipped != 8 || r.Label != "Text" || r.Protocol != 2 || !strings.HasPrefix(r.Digest, "sha256:") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -84,6 +84,22 @@ func TestChecks_Watch(t *testing.T) {
 	for _, name := range []string{"watch-starts", "watch-quiet", "watch-ends", "watch-worker", "watch-tells"} {
 		if c := find(t, r, name); c.Verdict != report.Pass {
 			t.Errorf("%+v", c)
+		}
+	}
+}
+
+// A type whose actions may share a container is tested in one. What a type does not offer, and could, is proposed.
+func TestChecks_ReuseActions(t *testing.T) {
+	t.Parallel()
+	f := &faulty{fault: "reuse actions"}
+	r, err := test(t, f, nil)
+	if c := find(t, r, "reuse-actions"); err != nil || r.Status != report.Pass || c.Verdict != report.Pass || f.shared != 4 {
+		t.Errorf("%v, %+v, %d actions have shared a container", err, c, f.shared)
+	}
+	r, err = test(t, &faulty{fault: "alone"}, nil)
+	for name, want := range map[string]string{"reuse": `with "reuse": true`, "reuse-actions": `"reuse_actions": true`} {
+		if c := find(t, r, name); err != nil || c.Verdict != report.Skip || !strings.Contains(c.Reason, want) {
+			t.Errorf("%v, %+v", err, c)
 		}
 	}
 }
@@ -132,6 +148,7 @@ func TestChecks_Fail(t *testing.T) {
 		"worker does not act":         "worker-actions",
 		"worker fails to act":         "worker-actions",
 		"reuse counts":                "reuse",
+		"actions leave a lock":        "reuse-actions",
 		"remove does nothing":         "absent",
 		"is lost when told":           "refresh",
 		"watch is never ready":        "watch-starts",

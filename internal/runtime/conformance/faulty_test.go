@@ -22,6 +22,7 @@ type faulty struct {
 	mu     sync.Mutex
 	texts  map[string]string
 	asked  int // how often
+	shared int // how many actions have shared a container
 	writes int
 	gone   int // how often it was asked for the absence of what is gone
 }
@@ -53,6 +54,12 @@ func (f *faulty) run(ctx context.Context, s runner.Spec, stdin io.Reader, stdout
 	raw, err := io.ReadAll(stdin)
 	if err != nil {
 		return 90
+	}
+	if s.Kind == runner.Action && s.ReuseActions {
+		if f.shared++; f.shared > 1 && f.fault == "actions leave a lock" {
+			_, _ = io.WriteString(stderr, "/tmp/lock exists")
+			return 8
+		}
 	}
 	return f.step(ctx, s.Args, raw, stdout, stderr)
 }
@@ -114,10 +121,14 @@ func (f *faulty) init(in protocol.ActionInput, stdout, stderr io.Writer) int {
 		return 1
 	case "init depends on the name":
 		answer = strings.Replace(answer, `"Text"`, `"Text `+in.Name+`"`, 1)
+	case "alone":
+		answer = strings.Replace(answer, `"worker":{"args":["worker"]},`, "", 1)
 	case "no schema":
 		answer = `{"absent":true,"state_action":{"args":["state"]}}`
 	case "open schema":
 		answer = strings.Replace(answer, `"additionalProperties":false,`, "", 1)
+	case "reuse actions", "actions leave a lock":
+		answer = strings.Replace(answer, `"absent":true`, `"absent":true,"reuse":true,"reuse_actions":true`, 1)
 	case "reuse", "reuse counts":
 		answer = strings.Replace(answer, `"absent":true`, `"absent":true,"reuse":true`, 1)
 	case "watches", "watch is never ready", "watch is no JSON", "watch tells of looks", "watch tells nothing", "watch does not end",

@@ -90,6 +90,7 @@ func (e *engine) end(ctx context.Context, right bool) (removed bool) {
 		e.check(ctx, report.CheckUnsettled, func(ctx context.Context) outcome { return createsOnce(ctx, e) })
 	}
 	e.check(ctx, report.CheckWorkerActs, e.checkWorkerActions)
+	e.check(ctx, report.CheckReuseActs, e.checkReuseActions)
 	if e.o.Keep {
 		e.add(report.Check{Name: report.CheckDestroyed, Title: report.Titles[report.CheckDestroyed], Verdict: report.Skip,
 			Reason: "it is to be kept"})

@@ -3,7 +3,6 @@ package conformance
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -33,18 +32,6 @@ func (i *image) askInit(ctx context.Context) outcome {
 	return pass("")
 }
 
-// canonical returns an answer without its memory, in a form that can be compared and shown.
-func canonical(raw []byte) string {
-	if shown := typeclient.Forgotten(raw); shown != nil {
-		raw = shown
-	}
-	c, err := jsondoc.Canonical(raw)
-	if err != nil {
-		return string(raw)
-	}
-	return string(c)
-}
-
 // comparableInit returns an answer to init without the keys that deployster ignores: in
 // protocol 1 the state action has a name and a description, in which some types put the
 // resource's name.
@@ -60,7 +47,7 @@ func comparableInit(raw []byte, protocol int) string {
 			raw = rest
 		}
 	}
-	return canonical(raw)
+	return recording.Canonical(raw)
 }
 
 const fixInitAgain = "The answer to init may depend on the image, on \"type\" and on \"version\" only: deployster queries it once for " +
@@ -75,7 +62,7 @@ func (i *image) askInitAgain(ctx context.Context) outcome {
 		return failWith(fixInitAgain, err)
 	}
 	if again := comparableInit(i.recorder.LastStdout(), i.ty.Protocol); again != i.init {
-		return fail(fixInitAgain, "With a resource %q it answered something else: %s", other.Address, difference(i.init, again))
+		return fail(fixInitAgain, "With a resource %q it answered something else: %s", other.Address, recording.Difference(i.init, again))
 	}
 	if i.ty.NoCache {
 		return pass("with the same resource, as it declares \"cache\": false")
@@ -90,7 +77,7 @@ func (i *image) addKeysToInit(ctx context.Context) (out outcome) {
 		if _, err := i.client(i.o.Workspace).Describe(ctx, i.target); err != nil {
 			out = failWith(fixKeys, err)
 		} else if again := comparableInit(i.recorder.LastStdout(), i.ty.Protocol); again != i.init {
-			out = fail(fixKeys, "With an unknown key it answered something else: %s", difference(i.init, again))
+			out = fail(fixKeys, "With an unknown key it answered something else: %s", recording.Difference(i.init, again))
 		} else {
 			out = pass("")
 		}
@@ -165,27 +152,6 @@ func withoutTexts(a protocol.Answer) string {
 	return string(b)
 }
 
-// difference returns the parts of two texts around their first difference.
-func difference(a, b string) string {
-	const before, after = 30, 60
-	i := 0
-	for i < len(a) && i < len(b) && a[i] == b[i] {
-		i++
-	}
-	part := func(s string) string {
-		from, to := max(0, i-before), min(len(s), i+after)
-		text := strings.ToValidUTF8(s[from:to], "")
-		if from > 0 {
-			text = "…" + text
-		}
-		if to < len(s) {
-			text += "…"
-		}
-		return text
-	}
-	return fmt.Sprintf("%s is now %s", part(a), part(b))
-}
-
 const fixAgain = "Give the same answer for the same situation: no times, no random names, no counters, and lists in a fixed order. A " +
 	"saved plan is refused when the actions differ from what it showed."
 
@@ -200,7 +166,7 @@ func (i *image) sameAnswer(ctx context.Context, in protocol.StateInput, want pro
 		return failWith(i.recorder.StreamHint(fix), err)
 	}
 	if was, is := withoutTexts(want), withoutTexts(a); was != is {
-		return fail(fix, "The answer differs: %s", difference(was, is))
+		return fail(fix, "The answer differs: %s", recording.Difference(was, is))
 	}
 	return pass("")
 }

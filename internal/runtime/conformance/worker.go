@@ -3,12 +3,9 @@ package conformance
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/conformance/recording"
-	"deployster/internal/runtime/conformance/report"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/protocol"
@@ -49,13 +46,13 @@ func (e *engine) checkWorkerAnswers(ctx context.Context) outcome {
 	case r.ExitCode != 0:
 		return fail(fixWorker, "The worker ended with exit code %d.", r.ExitCode)
 	}
-	answers, problem := readReplies(r.Stdout)
+	answers, problem := recording.ReadReplies(r.Stdout)
 	if problem != "" {
 		return fail(fixWorker, "%s", problem)
 	}
 	for id := int64(1); id <= int64(3*len(fresh)); id++ {
 		want := fresh[int(id-1)%len(fresh)]
-		if problem := sameReply(answers[id], want); problem != "" {
+		if problem := answers[id].DiffersFrom(want); problem != "" {
 			return fail(fixWorker, "Request %d (%s): %s", id, want.Spec.Name, problem)
 		}
 	}
@@ -101,103 +98,4 @@ func (i *image) runWorker(ctx context.Context, stdin []byte) (runner.Result, err
 		Entrypoint: i.ty.Worker.Entrypoint,
 		Args:       i.ty.Worker.Args, Stdin: stdin, Mounts: i.target.Mounts, Settings: i.target.Settings,
 		Timeout: limit, MaxStdout: typeclient.MaxAnswer})
-}
-
-// reply collects all replies of a worker to one request.
-type reply struct {
-	stdout, stderr string
-	exit           *int
-}
-
-// readReplies parses the stdout of a worker. problem reports how it breaks the protocol.
-func readReplies(stdout []byte) (answers map[int64]*reply, problem string) {
-	answers = map[int64]*reply{}
-	for line := range bytes.Lines(stdout) {
-		if len(bytes.TrimSpace(line)) == 0 {
-			continue
-		}
-		var r protocol.WorkerReply
-		if err := json.Unmarshal(line, &r); err != nil {
-			return nil, fmt.Sprintf("A line on its stdout is not a reply (%s): %s", err, recording.Cut(string(line)))
-		}
-		a := answers[r.ID]
-		if a == nil {
-			a = &reply{}
-			answers[r.ID] = a
-		}
-		if a.exit != nil {
-			return nil, fmt.Sprintf("It printed output of request %d after its exit, or ended it twice.", r.ID)
-		}
-		a.stdout, a.stderr, a.exit = a.stdout+r.Stdout, a.stderr+r.Stderr, r.Exit
-	}
-	return answers, ""
-}
-
-// sameReply returns how a reply differs from a fresh run; "" = not at all.
-func sameReply(got *reply, want recording.Run) string {
-	switch {
-	case got == nil:
-		return "it was never answered."
-	case got.exit == nil:
-		return "its exit was never reported."
-	case *got.exit != want.Result.ExitCode:
-		return fmt.Sprintf("exit %d, and %d in a fresh run. Its stderr: %s", *got.exit, want.Result.ExitCode, recording.Cut(got.stderr))
-	}
-	if was, is := canonical(want.Result.Stdout), canonical([]byte(got.stdout)); was != is {
-		return "the answer differs from that of a fresh run: " + difference(was, is)
-	}
-	return ""
-}
-
-const fixReuse = "Runs that share a container must not see files or processes of earlier runs: keep nothing outside of the plugs, or " +
-	"omit \"reuse\". docs/protocol.md, section 7.1."
-
-// checkReuseAnswers checks that runs in a shared container give the same answers as fresh
-// runs. Where they do, and the image does not offer it, the reason proposes it.
-func (e *engine) checkReuseAnswers(ctx context.Context) outcome {
-	switch {
-	case e.image.ty.StateAction.Image != "":
-		return skip("the states are read by another image, %s, which has a container for each run", e.image.ty.StateAction.Image)
-	case e.image.ty.Reuse:
-		return e.compareReused(ctx)
-	case e.image.ty.Worker != nil:
-		return skip("the image has a worker")
-	}
-	switch out := e.compareReused(ctx); out.verdict {
-	case report.Pass:
-		return skip("the image does not offer it, and its answers in a shared container are the same: with \"reuse\": true plans of many " +
-			"resources would be several times faster")
-	case report.Fail:
-		return skip("the image does not offer it")
-	default:
-		return out
-	}
-}
-
-// compareReused runs queries of the type in a shared container, and compares each answer
-// with that of a fresh run.
-func (e *engine) compareReused(ctx context.Context) outcome {
-	if _, err := e.askFresh(ctx); err != nil {
-		return failWith(e.image.recorder.StreamHint(fixState), err)
-	}
-	fresh, compared := e.image.recorder.Current()[1:], 0 // init always has a container of its own
-	for range 3 {
-		for _, want := range fresh {
-			spec := want.Spec
-			spec.Reuse = true
-			got, err := e.image.recorder.Record(ctx, spec)
-			switch {
-			case err != nil && !isOfImage(err):
-				return outcome{err: err}
-			case err != nil:
-				return fail(fixReuse, "%s, in a container that others have used: %s.", spec.Name, err)
-			}
-			if problem := sameReply(&reply{stdout: string(got.Stdout), stderr: string(got.Stderr), exit: &got.ExitCode},
-				want); problem != "" {
-				return fail(fixReuse, "%s, in a container that others have used: %s", spec.Name, problem)
-			}
-			compared++
-		}
-	}
-	return pass("%d answers compared", compared)
 }

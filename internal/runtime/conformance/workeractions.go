@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/runtime/conformance/recording"
 	"deployster/internal/runtime/conformance/report"
 	"deployster/internal/runtime/runner"
 	"deployster/protocol"
@@ -72,15 +73,15 @@ func (w *workerRunner) Run(ctx context.Context, s runner.Spec) (runner.Result, e
 	if err != nil {
 		return res, err
 	}
-	answers, problem := readReplies(res.Stdout)
+	answers, problem := recording.ReadReplies(res.Stdout)
 	switch a := answers[1]; {
 	case problem != "":
 	case res.ExitCode != 0:
 		problem = "The worker failed."
-	case a == nil || a.exit == nil:
+	case a == nil || a.Exit == nil:
 		problem = "The worker never reported its exit."
 	default:
-		return runner.Result{ExitCode: *a.exit, Stdout: []byte(a.stdout), Stderr: []byte(a.stderr), Duration: res.Duration}, nil
+		return runner.Result{ExitCode: *a.Exit, Stdout: []byte(a.Stdout), Stderr: []byte(a.Stderr), Duration: res.Duration}, nil
 	}
 	return runner.Result{ExitCode: 1, Stderr: []byte(problem), Duration: res.Duration}, nil
 }

@@ -42,6 +42,7 @@ type Document struct {
 	ByPerson     bool                            `json:"by_person,omitempty"`
 	Worker       *protocol.Command               `json:"worker,omitempty"`
 	Reuse        bool                            `json:"reuse"`
+	ReuseActions bool                            `json:"reuse_actions,omitempty"`
 	Cache        bool                            `json:"cache"`
 	// ReadOnly: its containers have a read-only root file system, unless the type block declares otherwise.
 	ReadOnly      bool            `json:"read_only_rootfs,omitempty"`
@@ -59,7 +60,7 @@ func Describe(name string, ty protocol.Type) Document {
 		Absent: ty.Absent, Dependencies: ty.Dependencies, Refresh: ty.Refresh, WatchAction: ty.WatchAction,
 		Discover: ty.DiscoverAction,
 		Memory:   ty.Memory, Unknowns: ty.Unknowns, Independent: ty.Independent, ByPerson: ty.ByPerson,
-		Worker: ty.Worker, Reuse: ty.Reuse, Cache: !ty.NoCache, configUnknown: len(ty.ConfigSchema) == 0}
+		Worker: ty.Worker, Reuse: ty.Reuse, ReuseActions: ty.ReuseActions, Cache: !ty.NoCache, configUnknown: len(ty.ConfigSchema) == 0}
 	t.Config, t.configOpen = schemaRows(ty.ConfigSchema)
 	t.State, _ = schemaRows(ty.StateSchema)
 	if t.Identity == nil {
@@ -195,7 +196,8 @@ func abilities(t Document) []string {
 		{t.Unknowns, "be queried ahead"}, {t.Independent, "leave its resources unchanged while others change"},
 		{t.ByPerson, "have a watch report drift, and not repair it"},
 		{t.WatchAction != nil, "report changes"}, {t.Discover != nil, "list what exists"},
-		{t.Worker != nil, "serve as a worker"}, {t.Reuse, "share a container"}, {!t.Cache,
+		{t.Worker != nil, "serve as a worker"}, {t.Reuse, "share a container"},
+		{t.ReuseActions, "share it with actions"}, {!t.Cache,
 			"differ for each resource"}} {
 		if a.has {
 			list = append(list, a.text)

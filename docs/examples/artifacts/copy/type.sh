@@ -2,7 +2,8 @@
 # Keeps a directory of the plug "www" the same as the plug "files".
 if [ $# = 0 ]; then # init: what are you?
 	cat <<'END'
-{ "protocol": 2, "label": "Copy", "absent": true, "identity": ["/name"], "state_action": { "args": ["state"] },
+{ "protocol": 2, "label": "Copy", "absent": true, "identity": ["/name"], "reuse": true, "reuse_actions": true,
+  "state_action": { "args": ["state"] },
   "plugs": { "files": { "container_path": "/files", "writable": false }, "www": { "container_path": "/www" } },
   "config_schema": { "type": "object", "additionalProperties": false, "required": ["name"], "properties": {
     "name": { "type": "string", "pattern": "^[a-z]+$", "description": "the directory" } } } }

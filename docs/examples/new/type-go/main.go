@@ -12,8 +12,8 @@ import (
 )
 
 // description answers init: what is this type, and how is it queried?
-const description = `{ "protocol": 2, "label": "Note", "absent": true, "identity": ["/name"], "state_action": { "args": ["state"] },
-  "plugs": { "notes": { "container_path": "/notes" } },
+const description = `{ "protocol": 2, "label": "Note", "absent": true, "identity": ["/name"], "reuse": true, "reuse_actions": true,
+  "state_action": { "args": ["state"] }, "plugs": { "notes": { "container_path": "/notes" } },
   "config_schema": { "type": "object", "additionalProperties": false, "required": ["name", "text"], "properties": {
     "name": { "type": "string", "pattern": "^[a-z]+$" }, "text": { "type": "string", "description": "its content" } } },
   "state_schema": { "type": "object", "required": ["text"], "properties": { "text": { "type": "string" } } } }`

@@ -3,6 +3,7 @@ package recording
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 
@@ -49,9 +50,9 @@ func (rec *Recorder) Resolve(ctx context.Context, reference string) (runner.Imag
 	return rec.Runner.Resolve(ctx, reference)
 }
 
-// Run implements runner.Runner. A query never shares a container here.
+// Run implements runner.Runner. Nothing shares a container here.
 func (rec *Recorder) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
-	s.Reuse = false
+	s.Reuse, s.ReuseActions = false, false
 	if rec.Actions != nil && s.Kind == runner.Action {
 		return rec.Actions.Run(ctx, s)
 	}
@@ -63,7 +64,7 @@ func (rec *Recorder) Record(ctx context.Context, s runner.Spec) (runner.Result, 
 	if rec.edit != nil {
 		rec.edit(&s)
 	}
-	s.ListWrites = s.Kind == runner.Action
+	s.ListWrites = s.Kind == runner.Action && !s.Reuse
 	r, err := rec.Runner.Run(ctx, s)
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
@@ -102,6 +103,11 @@ func (rec *Recorder) Wrote() (paths []string) {
 		}
 	}
 	return paths
+}
+
+// WroteEver reports whether an action has left files in its container.
+func (rec *Recorder) WroteEver() bool {
+	return slices.ContainsFunc(rec.All(), func(r Run) bool { return len(r.Result.Wrote) > 0 })
 }
 
 // LastStdout returns the stdout of the last run.

@@ -47,6 +47,7 @@ const (
 	CheckRecreate    = "create-again"
 	CheckUnsettled   = "unsettled"
 	CheckWorkerActs  = "worker-actions"
+	CheckReuseActs   = "reuse-actions"
 	CheckDestroyed   = "destroy-again"
 
 	CheckSecrets = "secrets"
@@ -60,7 +61,7 @@ var Order = []string{
 	CheckWatch, CheckWatchQuiet, CheckWatchEnds, CheckWatchMany, CheckRenamed,
 	CheckOther, CheckChanged, CheckUpdate, CheckWorker, CheckReuse,
 	CheckUnreached, CheckAbsent, CheckWatchTells, CheckMemory, CheckAbsentAgain, CheckGone, CheckRecreate, CheckUnsettled,
-	CheckWorkerActs, CheckDestroyed, CheckSecrets,
+	CheckWorkerActs, CheckReuseActs, CheckDestroyed, CheckSecrets,
 }
 
 // Titles declare what is true when a check passes.
@@ -107,6 +108,7 @@ var Titles = map[string]string{
 	CheckRecreate:    "it can be created again",
 	CheckUnsettled:   "an object of unknown outcome is not created twice",
 	CheckWorkerActs:  "a worker's actions match those of fresh runs",
+	CheckReuseActs:   "actions in one container are independent",
 	CheckDestroyed:   "and be removed again",
 	CheckSecrets:     "secrets of the config are not printed",
 }

@@ -64,7 +64,7 @@ func isTransitional(f *Fields) bool {
 func (a initAnswer) versionOne() {
 	transitional := isTransitional(a.Fields)
 	for _, key := range []string{"plugs", "plugs_in", "absent", "dependencies", "refresh", "repair", "watch_action", "discover_action",
-		"worker", "batch", "guard", "reuse", "state_schema", "identity",
+		"worker", "batch", "guard", "reuse", "reuse_actions", "state_schema", "identity",
 		"kind", "cache", "memory", "unknowns", "independent", "needs", "policy"} {
 		if a.has(key) && !(transitional && (key == "plugs" || key == "dependencies")) {
 			a.Problem("the key %q belongs to protocol 2, but by its other keys the answer is of protocol 1; set \"protocol\": 2 to "+
@@ -173,7 +173,10 @@ func (a initAnswer) versionTwo() {
 	a.ty.Memory = a.flag("memory", false)
 	a.ty.Unknowns = a.flag("unknowns", false)
 	a.ty.Independent = a.flag("independent", false)
-	a.ty.Reuse = a.flag("reuse", false)
+	a.ty.Reuse, a.ty.ReuseActions = a.flag("reuse", false), a.flag("reuse_actions", false)
+	if a.ty.ReuseActions && !a.ty.Reuse {
+		a.Problem("\"reuse_actions\" needs \"reuse\": true: actions share the containers of queries")
+	}
 	a.ty.NoCache, a.ty.Needs = !a.flag("cache", true), a.texts("needs")
 	if w := a.object("worker"); w != nil {
 		c := command(w)

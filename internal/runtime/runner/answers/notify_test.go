@@ -14,6 +14,7 @@ func TestInit_OfNotifiers(t *testing.T) {
 		`{"notify":{"args":["notify"],"image":"acme/other"}}`:                  "another image",
 		`{"notify":{"args":["notify"]},"state_action":{"args":["state"]}}`:     "exclude each other",
 		`{"notify":{"args":["notify"]},"plugs":{"a":{"container_path":"/a"}}}`: `"plugs" exclude each other`,
+		`{"notify":{"args":["notify"]},"reuse_actions":true}`:                  `"reuse_actions" exclude each other`,
 		`{"notify":{"args":["notify"]},"reuse":true}`:                          `"reuse" exclude each other`,
 		`{"notify":{"args":["notify"],"more":1}}`:                              "notify.more",
 		`{"notify":["notify"]}`:                                                "must be an object",

@@ -28,7 +28,8 @@ type call struct {
 	settings runner.Settings
 	timeout  time.Duration
 	worker   *runner.Worker // the worker that may carry it out; nil = none
-	reuse    bool           // the query may share a container
+	reuse    bool           // it may share a container
+	acts     bool           // with actions of its type
 
 	artifact bool // the call is about an artifact
 	quiet    bool // stdout is the answer, also of an action
@@ -40,6 +41,12 @@ type call struct {
 	grace    time.Duration
 
 	remembers bool // its type has a memory, which is never shown
+}
+
+// shares records whether the call may share a container, as its type allows. Another image has not declared this.
+func (k *call) shares(ty protocol.Type, may bool) {
+	k.reuse = may && k.digest == ty.Digest
+	k.acts = k.reuse && ty.ReuseActions
 }
 
 func (k call) title() string {
@@ -92,17 +99,17 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 		Mounts:     mounts,
 		Settings:   k.settings,
 		Worker:     k.worker,
-		Reuse:      k.reuse,
-		Batch:      k.target.Batch,
-		Guard:      k.target.Guard,
-		ID:         k.id,
-		Timeout:    k.timeout,
-		Grace:      k.grace,
-		KeepLog:    max(k.settings.KeepLog, k.keep),
-		Cwd:        k.cwd,
-		Volumes:    k.volumes,
-		Answer:     k.answer,
-		LogStdout:  k.log,
+		Reuse:      k.reuse, ReuseActions: k.acts,
+		Batch:     k.target.Batch,
+		Guard:     k.target.Guard,
+		ID:        k.id,
+		Timeout:   k.timeout,
+		Grace:     k.grace,
+		KeepLog:   max(k.settings.KeepLog, k.keep),
+		Cwd:       k.cwd,
+		Volumes:   k.volumes,
+		Answer:    k.answer,
+		LogStdout: k.log,
 	}
 	if !spec.Logs() {
 		if spec.MaxStdout = k.settings.MaxAnswer; spec.MaxStdout == 0 {

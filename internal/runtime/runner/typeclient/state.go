@@ -44,7 +44,7 @@ func (c *Client) State(ctx context.Context, t Target, ty protocol.Type, in proto
 	if k.digest, err = c.images.digestFor(ctx, t, ty, StepState, ty.StateAction); err != nil {
 		return protocol.Answer{}, err
 	}
-	k.reuse = ty.Reuse && k.digest == ty.Digest // another image has not declared this
+	k.shares(ty, ty.Reuse)
 	if k.worker, err = c.images.workerFor(ctx, t, ty, StepState, ty.StateAction, k.digest); err != nil {
 		return protocol.Answer{}, err
 	}
@@ -131,6 +131,7 @@ func (c *Client) ActNotify(ctx context.Context, t Target, ty protocol.Type, a pr
 	if k.digest, err = c.images.digestFor(ctx, t, ty, a.Name, a.Command); err != nil {
 		return runner.Result{}, err
 	}
+	k.shares(ty, ty.ReuseActions)
 	if k.worker, err = c.images.workerFor(ctx, t, ty, a.Name, a.Command, k.digest); err != nil {
 		return runner.Result{}, err
 	}

@@ -11,7 +11,7 @@ import (
 	"deployster/protocol"
 )
 
-const initAnswer = `{ "protocol": 2, "label": "Certificate", "absent": true, "identity": ["/path"],
+const initAnswer = `{ "protocol": 2, "label": "Certificate", "absent": true, "identity": ["/path"], "reuse": true, "reuse_actions": true,
   "config_schema": { "type": "object", "additionalProperties": false, "required": ["path", "common_name"],
     "properties": {
       "path":        { "type": "string", "pattern": "^[A-Za-z0-9_-]+$" },

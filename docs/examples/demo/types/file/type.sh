@@ -12,7 +12,7 @@ plain() { printf '%b' "$(printf '%s' "$1" | sed 's/\\"/"/g; s/\\\//\//g')"; }
 case "$1" in
 "")
 	cat <<'EOF'
-{ "protocol": 2, "label": "Text file", "absent": true, "identity": ["/path"], "reuse": true,
+{ "protocol": 2, "label": "Text file", "absent": true, "identity": ["/path"], "reuse": true, "reuse_actions": true,
   "config_schema": { "type": "object", "additionalProperties": false, "required": ["path", "content"],
     "properties": { "path": { "type": "string", "pattern": "^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$" }, "content": { "type": "string" } } },
   "plugs": { "root": { "container_path": "/root-dir", "writable": true } },
