@@ -45,7 +45,7 @@ type sharedGroup struct {
 
 // group returns the group of the containers that could run an invocation.
 func (h *sharedContainers) group(s runner.Spec) (*sharedGroup, error) {
-	key, err := s.GroupKey([]string{s.Digest, s.Sharers()})
+	key, err := s.GroupKey([]any{s.Digest, s.ReuseActions, s.Sharers()})
 	if err != nil {
 		return nil, err
 	}

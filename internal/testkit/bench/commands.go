@@ -45,7 +45,7 @@ func (s *script) size(args []string) error {
 	return errors.Join(err, err2)
 }
 
-// openBed opens a bed: "workers N" and "things N" have that many resources.
+// openBed opens a bed: "workers N", "things N" and "notes N" have that many resources.
 func (s *script) openBed(args []string) (err error) {
 	n, err := number(args, 1, 0)
 	if err != nil {
@@ -57,6 +57,8 @@ func (s *script) openBed(args []string) (err error) {
 		b, err = s.lab.workers(s.ctx, n)
 	case "things":
 		b, err = s.lab.things(s.ctx, n)
+	case "notes":
+		b, err = s.lab.notes(s.ctx, n)
 	default:
 		b, err = s.lab.newBed()
 	}
