@@ -356,6 +356,10 @@ func TestSharedAction_ContainerIsKept(t *testing.T) {
 			g.idle <- w
 		}
 	})
+	eventually(t, "the container is not kept, and what became of its action is found", func() bool {
+		out, there, err := a.r.outcomes().Load(layout.ActionName("open"))
+		return err == nil && there && out.Fate == runner.Unknown // nobody has made its record
+	})
 	as("4", "1", nil)
 	if err := a.r.Discard(context.Background(), "open"); err != nil {
 		t.Error(err)
