@@ -142,8 +142,8 @@ func (r *Runtime) newShared(ctx context.Context, s runner.Spec, image *unpacked.
 	if err != nil {
 		return nil, err
 	}
-	spec := runner.Spec{Name: "shared by runs of " + s.Digest, Kind: runner.Query, Reference: s.Reference, ReuseActions: s.ReuseActions, Digest: s.Digest, Entrypoint: agentPath,
-		Args: []string{agentSocket}, Mounts: s.Mounts, Settings: s.Settings}
+	spec := runner.Spec{Name: "shared by runs of " + s.Digest, Kind: runner.Query, Reference: s.Reference, ReuseActions: s.ReuseActions,
+		Digest: s.Digest, Entrypoint: agentPath, Args: []string{agentSocket}, Mounts: s.Mounts, Settings: s.Settings}
 	if s.ReuseActions {
 		spec.Kind = runner.Action
 	}

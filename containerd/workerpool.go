@@ -154,8 +154,9 @@ func (c *container) take() (taken *container, input *os.File, asked int64) {
 		return nil, nil, 0
 	}
 	path := filepath.Join(layout.ClientsDir(c.r.conn.Config.RuntimeDir), layout.ClientOf(w.ID))
-	return &container{r: c.r, spec: c.spec, image: c.image, box: c.box, id: w.ID, key: c.key, pid: w.Pid, worker: c.worker, shared: c.shared,
-		phase: started, rootfs: w.Rootfs, kills: sandbox.OOMKills(w.ID), lock: &layout.ClientLock{File: lock, Path: path}}, input, w.Asked
+	return &container{r: c.r, spec: c.spec, image: c.image, box: c.box, id: w.ID, key: c.key, pid: w.Pid, worker: c.worker,
+		shared: c.shared, phase: started, rootfs: w.Rootfs, kills: sandbox.OOMKills(w.ID),
+		lock: &layout.ClientLock{File: lock, Path: path}}, input, w.Asked
 }
 
 // isWell reports whether a program that was kept is alive and waits for requests.

@@ -57,8 +57,8 @@ func Pack(ctx context.Context, s Store, o PackOptions) (imagestore.Image, error)
 	}
 	image, err := s.Pack(ctx, p)
 	if script := o.startsOften(); err == nil && script != "" && o.Note != nil {
-		o.Note("%s declares no \"reuse\": each query starts a container. With \"reuse\": true queries share one, and with \"reuse_actions\": true "+
-			"actions do, too. deployster type test shows whether the type may declare them.", script)
+		o.Note("%s declares no \"reuse\": each query starts a container. With \"reuse\": true queries share one, and with "+
+			"\"reuse_actions\": true actions do, too. deployster type test shows whether the type may declare them.", script)
 	}
 	return image, err
 }

@@ -61,8 +61,8 @@ func (e *engine) compareReused(ctx context.Context) outcome {
 	return pass("%d answers compared", compared)
 }
 
-const fixReuseActions = "An action that shares a container must not see files of earlier runs there: keep nothing outside of the plugs, or " +
-	"omit \"reuse_actions\". docs/protocol.md, section 7.1."
+const fixReuseActions = "An action that shares a container must not see files of earlier runs there: keep nothing outside of the " +
+	"plugs, or omit \"reuse_actions\". docs/protocol.md, section 7.1."
 
 // checkReuseActions destroys the resource and creates it again, twice, with the actions in a container that they
 // share. Fresh runs query the state. Where it succeeds, and the image does not offer it, the reason proposes it.

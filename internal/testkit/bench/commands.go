@@ -45,7 +45,7 @@ func (s *script) size(args []string) error {
 	return errors.Join(err, err2)
 }
 
-// openBed opens a bed: "workers N", "things N" and "notes N" have that many resources.
+// openBed opens a bed: "workers N" and "things N" have that many resources.
 func (s *script) openBed(args []string) (err error) {
 	n, err := number(args, 1, 0)
 	if err != nil {
@@ -57,16 +57,16 @@ func (s *script) openBed(args []string) (err error) {
 		b, err = s.lab.workers(s.ctx, n)
 	case "things":
 		b, err = s.lab.things(s.ctx, n)
-	case "notes":
-		b, err = s.lab.notes(s.ctx, n)
 	default:
 		b, err = s.lab.newBed()
 	}
 	s.bed, s.own = b, len(s.close)
+	root, err2 := os.Getwd() // make bench runs this there
+	s.ts.Setenv("root", root)
 	s.ts.Setenv("data", b.data)
 	s.ts.Setenv("work", b.work)
 	s.close = append(s.close, b.close)
-	return err
+	return errors.Join(err, err2)
 }
 
 // openDir opens another working directory of the bed's data directory; with "twin", one

@@ -25,7 +25,8 @@ func (a initAnswer) notify(states bool) bool {
 	}
 	for _, key := range []string{"plugs", "plugs_in", "watch_action", "discover_action", "worker", "batch", "guard", "state_schema",
 		"identity",
-		"kind", "auto_edges", "absent", "repair", "refresh", "memory", "unknowns", "independent", "reuse", "reuse_actions", "needs", "dependencies"} {
+		"kind", "auto_edges", "absent", "repair", "refresh", "memory", "unknowns", "independent", "reuse", "reuse_actions", "needs",
+		"dependencies"} {
 		if a.has(key) {
 			a.Problem("\"notify\" and %q exclude each other: what sends notifications has neither states nor plugs", key)
 		}
