@@ -35,7 +35,7 @@ func (s *server) act(argv []string, files []int) bool {
 }
 
 // startCopied starts a program like start does. Its outputs are pipes, as in a container of its own: a
-// program that opens /dev/stderr anew would truncate a plain file. What it prints is copied to the files,
+// program that opens /dev/stderr again would truncate a plain file. What it prints is copied to the files,
 // which are closed at the end of it.
 func (s *server) startCopied(argv []string, files []int) (pid int, copied *sync.WaitGroup, err error) {
 	given := []int{files[0]}
@@ -62,7 +62,7 @@ func (s *server) startCopied(argv []string, files []int) (pid int, copied *sync.
 			if from != nil {
 				defer from.Close()
 				if _, err := io.Copy(to, from); err != nil {
-					_, _ = io.Copy(io.Discard, from) // a full disk is no reason for the program to wait
+					_, _ = io.Copy(io.Discard, from) // the program does not wait when the disk is full
 				}
 			}
 		})

@@ -98,7 +98,7 @@ func TestAgent_OutlivesItsClient(t *testing.T) {
 	c.ends(1)
 }
 
-func TestReadRecord(t *testing.T) {
+func TestRecord_IncompleteLinesDoNotCount(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"":                             "false -",

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// The record of an action is a file of lines, which the agent writes itself: so they are there when the
-// program does what follows them, whatever happens to others.
+// The record of an action is a file of lines, which the agent writes itself: a line exists before the
+// program does what follows it, whatever happens to others.
 const (
 	Begun    = "begun\n"     // the program is about to be started
 	NotBegun = "not begun\n" // it could not be started

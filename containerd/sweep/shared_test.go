@@ -12,7 +12,7 @@ import (
 
 // What is known of an action is what its agent has recorded: without a begin it was not begun, and with a begin alone
 // nobody knows.
-func TestSharedOutcome(t *testing.T) {
+func TestSharedAction_IsWhatItsAgentRecorded(t *testing.T) {
 	t.Parallel()
 	exited := runner.Outcome{Fate: runner.Exited, Result: runner.Result{ExitCode: 1}}
 	for name, c := range map[string]struct {

@@ -31,7 +31,7 @@ var counted = map[uint64]struct {
 }{
 	unix.SYS_WRITE: {"write", byFD}, unix.SYS_PWRITE64: {"pwrite64", byFD}, unix.SYS_WRITEV: {"writev", byFD},
 	unix.SYS_SENDMSG: {"sendmsg", byFD},
-	unix.SYS_FSYNC: {"fsync", byFD}, unix.SYS_FDATASYNC: {"fdatasync", byFD}, unix.SYS_SYNCFS: {"syncfs", byFD},
+	unix.SYS_FSYNC:   {"fsync", byFD}, unix.SYS_FDATASYNC: {"fdatasync", byFD}, unix.SYS_SYNCFS: {"syncfs", byFD},
 	unix.SYS_FTRUNCATE: {"ftruncate", byFD}, unix.SYS_FALLOCATE: {"fallocate", byFD},
 	unix.SYS_FCHMOD: {"fchmod", byFD}, unix.SYS_FLOCK: {"flock", byFD},
 	unix.SYS_OPENAT: {"openat", byOpen}, unix.SYS_UNLINKAT: {"unlinkat", byAt}, unix.SYS_MKDIRAT: {"mkdirat", byAt},

@@ -38,7 +38,7 @@ func ReadReplies(stdout []byte) (answers map[int64]*Reply, problem string) {
 	return answers, ""
 }
 
-// DiffersFrom returns how a reply differs from a fresh run; "" = not at all. nil is no reply.
+// DiffersFrom returns how a reply differs from a fresh run; "" = not at all. nil means that there was none.
 func (got *Reply) DiffersFrom(want Run) string {
 	switch {
 	case got == nil:
