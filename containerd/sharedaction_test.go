@@ -370,3 +370,18 @@ func TestSharedAction_ContainerIsKept(t *testing.T) {
 	as("5", "2", nil)
 	swept(t, a.r)
 }
+
+// A container that is kept ends with its server.
+func TestSharedAction_KeptEndsWithTheServer(t *testing.T) {
+	t.Parallel()
+	o := embedded(t)
+	o.Keep, o.KeepScope, o.IdleExit = time.Hour, "/project", 2*time.Minute
+	a := newActor(t, o)
+	a.says("1", "echo done", "done\n")
+	if err := a.r.closeIdle(); err != nil {
+		t.Error(err)
+	}
+	if kinds := containerKinds(t, a.r); len(kinds) != 1 {
+		t.Errorf("there are containers %q", kinds)
+	}
+}
