@@ -14,8 +14,8 @@ import (
 
 // Deletable finds the only listed version of an artifact with the given parts, and how to delete it. It returns an error
 // for a version that is in use or pinned, by any artifact with the same type and source.
-func (d *Service) Deletable(ctx context.Context, name string, parts artifact.Version) (v artifact.Versioned, remove func(context.Context) error,
-	err error) {
+func (d *Service) Deletable(ctx context.Context, name string, parts artifact.Version) (v artifact.Versioned,
+	remove func(context.Context) error, err error) {
 	a, err := d.find(name)
 	if err != nil {
 		return v, nil, err
