@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"deployster/config/source"
+	"deployster/config/lockfile"
 	"deployster/state"
 )
 
@@ -26,7 +26,7 @@ func TestReleases_HaveTheirFiles(t *testing.T) {
 		t.Fatal("CHANGELOG.md has no version")
 	}
 	for _, v := range versions {
-		for _, name := range []string{"deployster.state.json", source.LockName} {
+		for _, name := range []string{"deployster.state.json", lockfile.Name} {
 			if _, err := os.Stat(filepath.Join(releases, v[1], name)); err != nil {
 				t.Errorf("%s is missing: docs/install.md describes how a release is made: %v", name, err)
 			}
@@ -62,7 +62,7 @@ func TestReleases_AreRead(t *testing.T) {
 			string(s.Outputs["version"].Value) != `"2cf24dba5fb0"` || len(s.Artifacts) != 1 || len(s.Applied) != 1 {
 			t.Errorf("%s is read as %+v", dir, s)
 		}
-		lock, diags := source.ReadLock(dir)
+		lock, diags := lockfile.Read(dir)
 		if diags.HasErrors() || lock == nil || len(lock.Images) != 3 || lock.Artifacts["page"].Version["ref"] != "2cf24dba5fb0" {
 			t.Errorf("the lock file of %s: %+v, %v", dir, lock, diags)
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"deployster/config/source"
+	"deployster/config/lockfile"
 	"deployster/internal/base/diag"
 )
 
@@ -197,4 +197,4 @@ artifact "v1" {
 	}
 }
 
-func parseLock(text string) (*Lock, diag.Diagnostics) { return source.ParseLock([]byte(text)) }
+func parseLock(text string) (*Lock, diag.Diagnostics) { return lockfile.Parse([]byte(text)) }

@@ -8,6 +8,7 @@ import (
 	"deployster/config/edges"
 	"deployster/config/ignore"
 	"deployster/config/instance"
+	"deployster/config/lockfile"
 	"deployster/config/results"
 	"deployster/config/source"
 	"deployster/config/trace"
@@ -21,14 +22,17 @@ type (
 	Sources   = source.Sources
 	Builtins  = source.Builtins
 	Instances = source.Instances
+	Packages  = source.Packages
+	Package   = source.Package
 
 	ArtifactValue = source.ArtifactValue
 	SpaceVersion  = source.SpaceVersion
-	Pin           = source.Pin
+	Pin           = lockfile.Pin
+	ModulePin     = lockfile.Module
 
 	VarInput = source.VarInput
 	VarFlag  = source.VarFlag
-	Lock     = source.Lock
+	Lock     = lockfile.Lock
 
 	Encryption = decl.Encryption
 	LastConfig = ignore.LastConfig
@@ -68,7 +72,7 @@ type (
 
 // Their constants.
 const (
-	LockName   = source.LockName
+	LockName   = lockfile.Name
 	NoManifest = source.NoManifest
 
 	PublishPrefix   = addresses.PublishPrefix
@@ -107,7 +111,7 @@ func FindVariables(workspace, home string, environ []string, flags []VarFlag) ([
 
 // Pinned converts the values that Manifest.Variables returned to an input of Load.
 func Pinned(values map[string]json.RawMessage) ([]VarInput, diag.Diagnostics) {
-	return source.Pinned(values)
+	return lockfile.Pinned(values)
 }
 
 // Answered returns the value that a person typed for a variable; it is parsed like
@@ -134,7 +138,7 @@ func ReadMarked(path, shown string) (json.RawMessage, []string, diag.Diagnostics
 }
 
 // ReadLock reads the lock file of a directory. It returns nil if there is none.
-func ReadLock(dir string) (*Lock, diag.Diagnostics) { return source.ReadLock(dir) }
+func ReadLock(dir string) (*Lock, diag.Diagnostics) { return lockfile.Read(dir) }
 
 // IsVariableFile reports whether files of this name are read automatically, such as
 // vars.auto.hcl.

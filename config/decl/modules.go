@@ -3,9 +3,7 @@ package decl
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty/function"
@@ -106,12 +104,16 @@ func (b *Module) TypeNames() map[string]*Block {
 // call decodes a module block.
 func (l *loader) call(b *hcl.Block) {
 	c := &Call{Block: l.header(b)}
-	var diags hcl.Diagnostics
-	c.Attrs, diags = b.Body.JustAttributes()
+	nested, rest, diags := b.Body.PartialContent(schema{BodySchema: &hcl.BodySchema{}}.with("verify", verifySchema).BodySchema)
+	l.add(diags...)
+	c.Attrs, diags = rest.JustAttributes()
 	for _, d := range diags {
-		d.Detail += " A module block has source, for_each, count, enabled, depends_on, and NAME = VALUE for the module's variables."
+		d.Detail += " A module block has source, for_each, count, enabled, depends_on, NAME = VALUE for the module's variables, and a block verify."
 	}
 	l.add(diags...)
+	if c.Verify = l.single(nested, "verify", verifySchema); c.Verify == nil && len(nested.Blocks) > 0 {
+		c.Verify = hcl.Attributes{} // a verify block requires a signature, even if it has errors
+	}
 	l.oneOf(c.Attrs)
 	if first := l.b.Calls[c.Name]; first != nil {
 		l.add(twice("module", c.Name, first.At, c.At))
@@ -190,12 +192,11 @@ func (t *Tree) loadModules(b *Module) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, name := range slices.Sorted(maps.Keys(b.Calls)) {
 		c := b.Calls[name]
-		source, problem := t.moduleSource(c)
+		dir, problem := t.moduleSource(b, c)
 		if problem != nil {
 			diags = append(diags, problem)
 			continue
 		}
-		dir := source
 		if problem := t.tooManyModules(b, c, dir); problem != nil {
 			return append(diags, problem)
 		}
@@ -221,40 +222,6 @@ func (t *Tree) newModuleBlock(parent *Module, c *Call, dir string) *Module {
 		b.Path = parent.Called("module." + c.Name)
 	}
 	return b
-}
-
-// moduleSource returns the directory in a module block's source.
-func (t *Tree) moduleSource(c *Call) (string, *hcl.Diagnostic) {
-	a := c.Attrs["source"]
-	if a == nil {
-		return "", source.Failure(c.At, "A module without source", "A module block needs a source: source = \"./DIRECTORY\".")
-	}
-	path, ok := refs.ConstantText(a.Expr)
-	if !ok {
-		return "", source.Failure(a.Expr.Range(), "Not a constant",
-			"The source of a module must be a text constant in quotes, because it is read before anything is evaluated.")
-	}
-	at := a.Expr.Range()
-	switch {
-	case filepath.IsAbs(path):
-		return "", source.Failure(at, "Invalid module source", "%q is an absolute path, which differs on every machine. Write the path "+
-			"from this file: \"./DIRECTORY\" or \"../DIRECTORY\".", path)
-	case path == ".", path == "..", strings.HasPrefix(path, "./"), strings.HasPrefix(path, "../"):
-	case strings.Contains(path, ":") || strings.Count(path, "/") > 1 || strings.Contains(strings.Split(path, "/")[0], "."):
-		return "", source.Failure(at, "Invalid module source", "%q is an address of a registry or a repository. Modules are directories "+
-			"of this machine: fetch it with the tool for that (git clone, git submodule), and write \"./DIRECTORY\".", path)
-	default:
-		return "", source.Failure(at, "Invalid module source", "A module is a directory, written from this file on with ./ or ../ at the "+
-			"beginning. Did you mean %q?", "./"+path)
-	}
-	if strings.ContainsRune(path, 0) {
-		return "", source.Failure(at, "Invalid module source", "A path has no null byte.")
-	}
-	dir := filepath.Dir(a.Range.Filename)
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(t.Set.Src.Workspace, dir)
-	}
-	return filepath.Join(dir, path), nil
 }
 
 // tooManyModules returns an error for a module that calls itself, also through

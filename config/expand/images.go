@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -98,26 +97,10 @@ func (a *attrReader) source(t *decl.Block, files *source.Reader) (pull runner.Pu
 	// A verify block requires a signature, even if it has errors.
 	verify = &runner.Verify{}
 	a.attrs, a.of = t.Verify, "a verify block"
-	a.read("key", cty.String, func(v cty.Value) error { return verifyKey(files, v.AsString(), verify) })
+	a.read("key", cty.String, func(v cty.Value) error { return source.VerifyKey(files, v.AsString(), verify) })
 	a.read("repository", cty.String, func(v cty.Value) (err error) {
 		verify.Repository, err = cosign.Repository(v.AsString())
 		return err
 	})
 	return pull, verify
-}
-
-// verifyKey sets a public key, from the text or from a file, which it reads as file()
-// does, so that a saved plan includes it.
-func verifyKey(files *source.Reader, text string, into *runner.Verify) error {
-	into.KeyName = "the key in the manifest"
-	into.Keys = []byte(text)
-	if !strings.Contains(text, "-----BEGIN") {
-		content, err := files.Read(text)
-		if err != nil {
-			return err
-		}
-		into.KeyName, into.Keys = text, content
-	}
-	_, err := cosign.ParseKeys(into.Keys)
-	return err
 }

@@ -28,11 +28,14 @@ type readFiles struct {
 	mu     sync.Mutex
 	reads  map[string][]byte   // by slash path relative to the root manifest's directory
 	lists  map[string][]string // the results of fileset(), by directory and pattern
+	// packages are those of modules from elsewhere, by the directory at which they appear to be. They are only
+	// added while manifests are decoded, before any function reads.
+	packages map[string]*fetched
 }
 
 func newReader(src Sources) *Reader {
 	r := &Reader{dir: src.Dir, own: src.Dir, readFiles: &readFiles{replay: src.Replay, reads: map[string][]byte{},
-		lists: map[string][]string{}}}
+		lists: map[string][]string{}, packages: map[string]*fetched{}}}
 	maps.Copy(r.reads, src.Reads)
 	maps.Copy(r.lists, src.Lists)
 	return r
@@ -110,6 +113,9 @@ func (r *Reader) Read(path string) ([]byte, error) {
 func (r *Reader) open(rel string) ([]byte, error) {
 	if r.dir == "" {
 		return nil, fs.ErrNotExist
+	}
+	if p, _, inside := r.packageOf(filepath.Join(r.dir, filepath.FromSlash(rel))); p != nil {
+		return p.read(inside)
 	}
 	root, rel, err := r.openRoot(rel)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -47,6 +48,11 @@ func (r *Reader) Match(dir, pattern string) ([]string, error) {
 func (r *Reader) glob(rel, pattern string) ([]string, error) {
 	names := []string{}
 	if r.dir == "" {
+		return names, nil
+	}
+	if p, _, inside := r.packageOf(filepath.Join(r.dir, filepath.FromSlash(rel))); p != nil {
+		names = append(names, p.glob(inside, pattern)...)
+		slices.Sort(names)
 		return names, nil
 	}
 	root, rel, err := r.openRoot(rel)

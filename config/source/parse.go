@@ -119,6 +119,14 @@ func (s *Set) moduleFiles(dir string, at hcl.Range) ([]File, *hcl.Diagnostic) {
 		return nil, Failure(at, "The module is not in the plan", "The directory %s was not read when the plan was made, so it is not in "+
 			"it. Make the plan again.", rel)
 	}
+	if p, _, inside := s.Reads.packageOf(dir); p != nil {
+		files, why := p.manifests(inside)
+		if why != "" {
+			return nil, Failure(at, "No manifest", "%s", why)
+		}
+		s.Src.Modules[rel] = files
+		return files, nil
+	}
 	f := finder{workspace: s.Src.Workspace, seen: map[string]bool{}}
 	f.directory(rel)
 	if len(f.diags) > 0 {

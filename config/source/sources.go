@@ -54,6 +54,8 @@ type Sources struct {
 	Lists  map[string][]string // the results of fileset(), by directory and pattern
 	Home   string              // the value of ~ in pathexpand()
 	Replay bool
+	// Packages obtains modules that are not directories of this machine; nil = there can be none.
+	Packages Packages
 }
 
 // Builtins holds the values of the root object `deployster`, and the home directory

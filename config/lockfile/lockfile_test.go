@@ -1,4 +1,4 @@
-package source
+package lockfile
 
 import (
 	"maps"
@@ -23,17 +23,17 @@ func TestLockFile_ComesBackAsWritten(t *testing.T) {
 		t.Errorf("no header, or not in order:\n%s", content)
 	}
 	dir := t.TempDir()
-	if none, diags := ReadLock(dir); none != nil || len(diags) > 0 {
+	if none, diags := Read(dir); none != nil || len(diags) > 0 {
 		t.Errorf("there is none: %v %v", none, diags)
 	}
-	if err := os.WriteFile(filepath.Join(dir, LockName), content, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, Name), content, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	back, diags := ReadLock(dir)
+	back, diags := Read(dir)
 	if diags.HasErrors() || !maps.Equal(back.Images, l.Images) {
 		t.Fatalf("%v %v", back, diags)
 	}
-	if at := back.At["docker.io/acme/b:1"].String(); at != LockName+":9" {
+	if at := back.At["docker.io/acme/b:1"].String(); at != Name+":9" {
 		t.Errorf("at %s", at)
 	}
 }
@@ -43,7 +43,7 @@ func TestLockFile_RefusesABrokenOne(t *testing.T) {
 		return "image \"" + name + "\" {\n  digest = \"" + digest + "\"\n}\n"
 	}
 	for text, want := range map[string]string{
-		image("a", digestA) + image("a", digestB):                     "at " + LockName + ":1",
+		image("a", digestA) + image("a", digestB):                     "at " + Name + ":1",
 		image("a", "sha256:12"):                                       "Not a digest",
 		"image \"a\" {\n  digest = upper(\"x\")\n}\n":                 "Not a digest",
 		"image \"a\" {\n  digest = [for x in [1] : x]\n}\n":           "Not a digest",
@@ -56,7 +56,7 @@ func TestLockFile_RefusesABrokenOne(t *testing.T) {
 		"<<<<<<< HEAD\n" + image("a", digestA) + "=======\n>>>>>>> b": "merge",
 		strings.Repeat("(", 100_000):                                  "",
 	} {
-		l, diags := ParseLock([]byte(text))
+		l, diags := Parse([]byte(text))
 		if l != nil || !diags.HasErrors() || diags[0].Range == nil || !strings.Contains(diags.Error(), want) {
 			t.Errorf("%.40q: %v, %v", text, l, diags)
 		}
@@ -67,11 +67,11 @@ func FuzzLockFile(f *testing.F) {
 	f.Add([]byte("image \"a\" {\n  digest = \"" + digestA + "\"\n}\n"))
 	f.Add([]byte("<<<<<<< HEAD\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		l, diags := ParseLock(content)
+		l, diags := Parse(content)
 		if diags.HasErrors() {
 			return
 		}
-		again, diags := ParseLock(l.Bytes())
+		again, diags := Parse(l.Bytes())
 		if diags.HasErrors() || !maps.Equal(again.Images, l.Images) {
 			t.Errorf("%v %v", again, diags)
 		}
