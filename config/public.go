@@ -111,7 +111,7 @@ func FindVariables(workspace, home string, environ []string, flags []VarFlag) ([
 
 // Pinned converts the values that Manifest.Variables returned to an input of Load.
 func Pinned(values map[string]json.RawMessage) ([]VarInput, diag.Diagnostics) {
-	return lockfile.Pinned(values)
+	return source.Pinned(values)
 }
 
 // Answered returns the value that a person typed for a variable; it is parsed like
@@ -136,6 +136,9 @@ func ReadObject(path, shown string) (json.RawMessage, diag.Diagnostics) {
 func ReadMarked(path, shown string) (json.RawMessage, []string, diag.Diagnostics) {
 	return source.ReadMarked(path, shown)
 }
+
+// IsManifest reports whether a file with this name is a manifest.
+func IsManifest(name string) bool { return source.IsManifest(name) }
 
 // ReadLock reads the lock file of a directory. It returns nil if there is none.
 func ReadLock(dir string) (*Lock, diag.Diagnostics) { return lockfile.Read(dir) }

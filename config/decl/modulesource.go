@@ -1,16 +1,12 @@
 package decl
 
 import (
-	"maps"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"deployster/config/refs"
 	"deployster/config/source"
-	"deployster/internal/base/cosign"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/modsource"
 	"deployster/internal/runtime/runner"
@@ -34,21 +30,8 @@ func (t *Tree) moduleSource(b *Module, c *Call) (string, *hcl.Diagnostic) {
 	if modsource.Is(path) {
 		return t.fetch(b, c, path)
 	}
-	switch {
-	case filepath.IsAbs(path):
-		return "", source.Failure(at, invalidSource, "%q is an absolute path, which differs on every machine. Write the path "+
-			"from this file: \"./DIRECTORY\" or \"../DIRECTORY\".", path)
-	case path == ".", path == "..", strings.HasPrefix(path, "./"), strings.HasPrefix(path, "../"):
-	case strings.Contains(path, ":") || strings.Count(path, "/") > 1 || strings.Contains(strings.Split(path, "/")[0], "."):
-		return "", source.Failure(at, invalidSource, "%q is not a source that deployster knows. A directory begins with ./ or ../, a "+
-			"repository of git with git::, as in \"git::https://HOST/PATH//DIRECTORY?ref=TAG\", and an image with oci://, as in "+
-			"\"oci://HOST/NAME:TAG\".", path)
-	default:
-		return "", source.Failure(at, invalidSource, "A module is a directory, written from this file on with ./ or ../ at the "+
-			"beginning. Did you mean %q?", "./"+path)
-	}
-	if strings.ContainsRune(path, 0) {
-		return "", source.Failure(at, invalidSource, "A path has no null byte.")
+	if why := modsource.DirectoryFault(path); why != "" {
+		return "", source.Failure(at, invalidSource, "%s", why)
 	}
 	if c.Verify != nil {
 		return "", source.Failure(c.At, "Nothing to verify", "A verify block is for a module in an image, whose source begins with oci://. "+
@@ -82,7 +65,7 @@ func (t *Tree) fetch(b *Module, c *Call, text string) (string, *hcl.Diagnostic) 
 				"A repository of git has no signatures of cosign; the lock file pins its commit.")
 		}
 		var problem *hcl.Diagnostic
-		if verify, problem = t.moduleVerify(b, c); problem != nil {
+		if verify, problem = t.Set.ModuleVerify(c.Verify, c.At, b.Dir); problem != nil {
 			return "", problem
 		}
 	}
@@ -92,31 +75,4 @@ func (t *Tree) fetch(b *Module, c *Call, text string) (string, *hcl.Diagnostic) 
 		return "", source.Failure(at, d.Summary, "%s", d.Detail)
 	}
 	return dir, nil
-}
-
-// moduleVerify reads the verify block of a module.
-func (t *Tree) moduleVerify(b *Module, c *Call) (*runner.Verify, *hcl.Diagnostic) {
-	verify := &runner.Verify{}
-	for _, name := range slices.Sorted(maps.Keys(c.Verify)) {
-		expr := c.Verify[name].Expr
-		text, ok := refs.ConstantText(expr)
-		if !ok {
-			return nil, source.Failure(expr.Range(), "Not a constant", "The %s of a verify block in a module block must be a text constant in "+
-				"quotes, because it is read before anything is evaluated.", name)
-		}
-		var err error
-		if name == "key" {
-			err = source.VerifyKey(t.Set.Reads.Inside(b.Dir), text, verify)
-		} else {
-			verify.Repository, err = cosign.Repository(text)
-		}
-		if err != nil {
-			return nil, source.Failure(expr.Range(), "Not valid in a verify block", "%s.", strings.TrimSuffix(err.Error(), "."))
-		}
-	}
-	if verify.Keys == nil {
-		return nil, source.Failure(c.At, "Nothing to verify with", "A verify block needs the public key whose signature the module must have: "+
-			"key = \"cosign.pub\".")
-	}
-	return verify, nil
 }

@@ -81,7 +81,7 @@ func (f *finder) argument(arg string) {
 		f.directory(arg)
 	case f.values[path]:
 		f.fail("A variable file is not a manifest", "%q is named by -var-file, and as a manifest too. Name it once.", arg)
-	case !isManifest(filepath.Base(path)):
+	case !IsManifest(filepath.Base(path)):
 		if IsTestFile(filepath.Base(arg)) {
 			f.fail("Not a manifest", "%q has tests of manifests. To run them: deployster test", arg)
 			break
@@ -111,7 +111,7 @@ func (f *finder) directory(dir string) {
 	}
 	found := false
 	for _, e := range entries {
-		if !e.IsDir() && isManifest(e.Name()) && !f.values[filepath.Join(path, e.Name())] {
+		if !e.IsDir() && IsManifest(e.Name()) && !f.values[filepath.Join(path, e.Name())] {
 			f.file(filepath.Join(dir, e.Name()))
 			found = true
 		}
@@ -152,8 +152,8 @@ func (f *finder) file(path string) {
 	f.files = append(f.files, File{Path: filepath.Clean(path), Bytes: data})
 }
 
-// isManifest reports whether a file with this name is a manifest.
-func isManifest(name string) bool {
+// IsManifest reports whether a file with this name is a manifest.
+func IsManifest(name string) bool {
 	if strings.HasPrefix(name, ".") || IsAutoFile(name) || strings.HasSuffix(name, TestEnding) {
 		return false
 	}

@@ -143,7 +143,7 @@ func (p Package) glob(dir, pattern string) (names []string) {
 func (p *fetched) manifests(dir string) (list []File, problem string) {
 	at, ok := p.resolve(dir)
 	for _, name := range slices.Sorted(slices.Values(p.glob(dir, "*"))) {
-		if !isManifest(name) {
+		if !IsManifest(name) {
 			continue
 		}
 		content, err := p.read(path.Join(at, name))

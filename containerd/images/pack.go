@@ -40,6 +40,9 @@ func (store *Store) Pack(ctx context.Context, o imagestore.PackOptions) (imagest
 	if err != nil {
 		return imagestore.Image{}, err
 	}
+	if o.Portable {
+		base.OS, base.Architecture = "", ""
+	}
 	layer, err := os.CreateTemp("", "deployster-pack-*")
 	if err != nil {
 		return imagestore.Image{}, err

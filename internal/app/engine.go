@@ -7,6 +7,7 @@ import (
 	"deployster/internal/app/announce"
 	"deployster/internal/app/command"
 	"deployster/internal/app/machine"
+	"deployster/internal/app/modules"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
@@ -62,9 +63,12 @@ func New(o Options) *Engine {
 		o.Records = func(string, *encryption.Keyring) Records { return command.Unrecorded{} }
 	}
 	o.Workspace.UI = o.UI
+	e := &Engine{}
+	o.Workspace.ModuleImages = func(ctx context.Context) (modules.Images, error) { return e.Runtime(ctx) }
 	w := workspace.New(o.Workspace)
-	return &Engine{Workspace: w, command: command.Command{Work: w, UI: o.UI, Open: o.Records, Abort: o.Abort},
+	*e = Engine{Workspace: w, command: command.Command{Work: w, UI: o.UI, Open: o.Records, Abort: o.Abort},
 		options: machine.Options{Open: o.Open, Dial: o.Dial, MayHaveMachine: o.MayHaveMachine, MaxArtifacts: o.MaxArtifacts}}
+	return e
 }
 
 // Command returns what all stages of the command share.

@@ -13,9 +13,9 @@ import (
 func initCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:      "init",
-		Usage:     "download the images of all types, and lock their digests",
+		Usage:     "download the images of all types and the modules of registries and git, and lock what they are",
 		ArgsUsage: "[PATH ...]",
-		Description: "From then on plan and apply refuse an image with another digest. Keep " + config.LockName + " under " +
+		Description: "From then on plan and apply refuse an image or a module with other content. Keep " + config.LockName + " under " +
 			"version control.\n" +
 			"Without a lock file, only saved plans pin digests.",
 		Flags: slices.Concat(varFlags(), []cli.Flag{
@@ -37,7 +37,7 @@ func runInit(c *cli.Context, s *session) error {
 	case written:
 		s.out.Printf("Wrote %s. Keep it under version control.\n", config.LockName)
 	default:
-		s.out.Printf("All images are here, and %s is up to date.\n", config.LockName)
+		s.out.Printf("All images and modules are here, and %s is up to date.\n", config.LockName)
 	}
 	return nil
 }

@@ -47,10 +47,10 @@ func Run(ctx context.Context, w *workspace.Workspace, o Options) (Report, error)
 	if t.types, err = typecache.New(w); err != nil {
 		return Report{}, err
 	}
-	var diags diag.Diagnostics
-	if t.sources, diags = config.Find(w.Dir, nil, nil); diags.HasErrors() {
-		return Report{}, diags
+	if t.sources, err = w.Find(ctx, nil, nil); err != nil {
+		return Report{}, err
 	}
+	var diags diag.Diagnostics
 	if t.given, diags = config.FindVariables(w.Dir, "", nil, nil); diags.HasErrors() { // the environment does not decide what a test finds
 		return Report{}, diags
 	}

@@ -22,12 +22,12 @@ type LockChange struct {
 
 // WriteLock writes the lock file of a directory, if its content changes. It returns the
 // changes, and whether it was written.
-func WriteLock(dir string, old *config.Lock, pins map[string]string) (changes []LockChange, written bool, err error) {
+func WriteLock(dir string, old *config.Lock, pins map[string]string, modules map[string]config.ModulePin) (changes []LockChange, written bool, err error) {
 	before := map[string]string{}
 	if old != nil {
 		before = old.Images
 	}
-	now := &config.Lock{Images: map[string]string{}}
+	now := &config.Lock{Images: map[string]string{}, Modules: modules}
 	if old != nil {
 		now.Artifacts = old.Artifacts
 	}
@@ -46,11 +46,36 @@ func WriteLock(dir string, old *config.Lock, pins map[string]string) (changes []
 			changes = append(changes, LockChange{Name: name, Was: before[name]})
 		}
 	}
-	if old != nil && maps.Equal(before, now.Images) {
+	changes = append(changes, moduleChanges(old, modules)...)
+	if old != nil && maps.Equal(before, now.Images) && maps.Equal(old.Modules, modules) {
 		return nil, false, nil
 	}
 	err = write(dir, now)
 	return changes, err == nil, err
+}
+
+// moduleChanges returns the changes of the pins of modules.
+func moduleChanges(old *config.Lock, now map[string]config.ModulePin) (changes []LockChange) {
+	before := map[string]config.ModulePin{}
+	if old != nil {
+		before = old.Modules
+	}
+	all := maps.Clone(before)
+	maps.Copy(all, now)
+	for _, source := range slices.Sorted(maps.Keys(all)) {
+		if before[source] == now[source] {
+			continue
+		}
+		c := LockChange{Name: "module " + source}
+		if pin, is := now[source]; is {
+			c.Now = pin.What()
+		}
+		if pin, is := before[source]; is {
+			c.Was = pin.What()
+		}
+		changes = append(changes, c)
+	}
+	return changes
 }
 
 // WritePins writes the pinned versions of artifacts into the lock file of a directory,
@@ -58,9 +83,9 @@ func WriteLock(dir string, old *config.Lock, pins map[string]string) (changes []
 func WritePins(dir string, old *config.Lock, pins map[string]config.Pin) error {
 	now := &config.Lock{Artifacts: pins}
 	if old != nil {
-		now.Images = old.Images
+		now.Images, now.Modules = old.Images, old.Modules
 	}
-	if len(now.Images)+len(now.Artifacts) > 0 {
+	if len(now.Images)+len(now.Artifacts)+len(now.Modules) > 0 {
 		return write(dir, now)
 	}
 	if err := os.Remove(filepath.Join(dir, config.LockName)); err != nil && !errors.Is(err, fs.ErrNotExist) {

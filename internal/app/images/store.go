@@ -60,6 +60,9 @@ func Needed(ctx context.Context, r Runtime, w *workspace.Workspace, command stri
 		for _, digest := range lock.Images {
 			keep[digest] = true
 		}
+		for _, pin := range lock.Modules {
+			keep[pin.Digest] = true // of a repository it is "", which no image has
+		}
 	}
 	m, err := w.Around().Needed()
 	if m == nil || err != nil {

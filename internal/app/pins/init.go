@@ -21,11 +21,12 @@ import (
 // answer init; "" = here, or on a host of each. It returns the changes of the lock file, and whether it was written.
 func Init(ctx context.Context, e *app.Engine, in workspace.Inputs, upgrade bool, host string) (changes []images.LockChange,
 	written bool, err error) {
-	m, err := e.Workspace.Manifest(ctx, in)
-	if err != nil {
+	if err := e.HoldLockFile(ctx, "init"); err != nil {
 		return nil, false, err
 	}
-	if err := e.HoldLockFile(ctx, "init"); err != nil {
+	modules := e.Workspace.PinModules(ctx, upgrade)
+	m, err := e.Workspace.Manifest(ctx, in)
+	if err != nil {
 		return nil, false, err
 	}
 	lock, err := images.ReadLock(e.Workspace.Dir)
@@ -55,7 +56,7 @@ func Init(ctx context.Context, e *app.Engine, in workspace.Inputs, upgrade bool,
 	if pins, err = otherImages(ctx, e, at, m, resolver, pins, host); err != nil {
 		return nil, false, err
 	}
-	if changes, written, err = images.WriteLock(e.Workspace.Dir, lock, pins); err != nil {
+	if changes, written, err = images.WriteLock(e.Workspace.Dir, lock, pins, modules.Pins()); err != nil {
 		return changes, written, err
 	}
 	moved, err := upgradePins(ctx, e, in, upgrade)

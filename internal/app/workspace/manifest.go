@@ -67,17 +67,20 @@ func (w *Workspace) consoleManifest(ctx context.Context, in Inputs) (*config.Man
 
 // read returns the errors in the manifests as diagnostics, and leaves it to the caller what they mean.
 func (w *Workspace) read(ctx context.Context, in Inputs, with load) (*config.Manifest, diag.Diagnostics, error) {
-	sources, diags := config.Find(w.Dir, in.Paths, in.Variables)
-	if diags.HasErrors() {
-		return nil, nil, diags
+	sources, err := w.Find(ctx, in.Paths, in.Variables)
+	if err != nil {
+		return nil, nil, err
 	}
-	inputs, more := config.FindVariables(w.Dir, w.Home, w.Environ, in.Variables)
-	if diags = append(diags, more...); diags.HasErrors() {
+	inputs, diags := config.FindVariables(w.Dir, w.Home, w.Environ, in.Variables)
+	if diags.HasErrors() {
 		return nil, nil, diags
 	}
 	collector.Spare(w.Env("GOGC"), atMost(sources), collector.WhileReading)
 	defer collector.Spare(w.Env("GOGC"), atMost(sources), collector.Afterwards)
 	m, more := with(sources, inputs, w.builtins())
+	if ctx.Err() != nil {
+		return nil, nil, context.Cause(ctx)
+	}
 	if in.Ask {
 		answers, err := w.askVariables(ctx, m, more)
 		if err != nil {
@@ -167,6 +170,7 @@ func (w *Workspace) UseKeys() *config.Manifest {
 	if diags.HasErrors() {
 		return nil
 	}
+	sources.Packages = w.keptPackages(w.Dir)
 	m, _ := config.Load(sources, nil, w.builtins())
 	w.useKeys(m)
 	return m

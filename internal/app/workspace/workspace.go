@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deployster/config"
+	"deployster/internal/app/modules"
 	"deployster/internal/app/redact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
@@ -41,6 +42,8 @@ type Options struct {
 	Stdout      io.Writer          // where the file Std is written to; nil = nowhere
 	UI          UI                 // nil = there is no person
 	Events      func(events.Event) // nil = no program gets events
+	// ModuleImages opens the store of images that modules come from; nil = modules are only taken from where they are kept.
+	ModuleImages func(context.Context) (modules.Images, error)
 }
 
 // UI is the person who runs the command.
@@ -59,6 +62,7 @@ type Workspace struct {
 	Keys    *encryption.Keyring // for encrypted files
 	Started time.Time           // the time of the plan that is made
 	named   config.Encryption   // what the manifests name of keys
+	modules *modules.Packages   // of a command that pins modules; nil = the lock file decides
 	Kept    *state.Kept         // for a process that opens the state again and again; nil = it does not
 }
 
