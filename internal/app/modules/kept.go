@@ -114,14 +114,13 @@ func readTree(from string, skip func(name string) bool) (*tree, error) {
 	defer func() { _ = root.Close() }() // it was only read
 	t := newTree()
 	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
+		if err != nil || name == "." {
 			return err
-		case name == ".":
-			return nil
-		case skip != nil && skip(name) && d.IsDir():
+		}
+		switch skipped := skip != nil && skip(name); {
+		case skipped && d.IsDir():
 			return fs.SkipDir
-		case d.IsDir(), skip != nil && skip(name):
+		case skipped, d.IsDir():
 			return nil
 		}
 		e, err := readEntry(root, name, d, maxBytes-t.size)

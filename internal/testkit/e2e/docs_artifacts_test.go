@@ -20,6 +20,25 @@ func startGit(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("GIT", services.GitDaemon(scripted{ts: ts}, ts.MkAbs(args[0])))
 }
 
+// gitHTTPKey is where a script keeps what stops its git server.
+type gitHTTPKey struct{}
+
+// startGitHTTP starts git's server for http over a directory, for user:secret: GIT_HTTP is where it listens.
+// With stop it ends.
+func startGitHTTP(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: git-http DIR|stop")
+	}
+	stop := ts.Value(gitHTTPKey{}).(*func())
+	if args[0] == "stop" {
+		(*stop)()
+		return
+	}
+	address := ""
+	address, *stop = services.GitHTTP(scripted{ts: ts}, ts.MkAbs(args[0]), "user", "secret")
+	ts.Setenv("GIT_HTTP", address)
+}
+
 // TestDocs_Artifacts does what docs/artifacts.md tells, with its manifests: only the places
 // of the repositories are others, which are served on loopback, and the images of the
 // page's names are the shell scripts in docs/examples/artifacts.

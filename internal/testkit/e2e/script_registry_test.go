@@ -211,6 +211,8 @@ func disturb(ts *testscript.TestScript, neg bool, args []string) {
 			d.evil = true
 		case arg == "deny": // everything is forbidden
 			d.deny = true
+		case arg == "off": // nothing answers
+			d.shut, d.gone = true, true
 		case arg == "gone": // after the cut, nothing works any more
 			d.gone = true
 		case sscan(arg, "cut=%d", &n): // one blob ends after so many bytes

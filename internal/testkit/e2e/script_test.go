@@ -108,6 +108,7 @@ func params(root string, setup func(*testscript.Env) error) testscript.Params {
 			"daemon":        startDaemon,
 			"sshd":          startSSHD,
 			"git-daemon":    startGit,
+			"git-http":      startGitHTTP,
 			"daemon-clean":  daemonClean,
 			"socket":        leaveSocket,
 			"nowhere":       nowhere,
@@ -152,6 +153,7 @@ func isolate(env *testscript.Env, root string) error {
 	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 	env.Setenv("ROOT", root)
 	env.Values[registryKey{}] = &registry{}
+	env.Values[gitHTTPKey{}] = new(func())
 	if err := noRegistries(env); err != nil {
 		return err
 	}
