@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"deployster/internal/app/modules"
 	"encoding/json"
 	"flag"
 	"go/ast"
@@ -54,6 +55,7 @@ func documents() map[string]any {
 		"type-inspect":  typeview.Document{},
 		"version":       standalone.Build{},
 		"images-list":   []imagestore.Image{},
+		"modules-list":  []modules.Kept{},
 
 		"artifact-list":     versions.Listed{},
 		"artifact-check":    versions.Checks{},

@@ -3,11 +3,8 @@ package modules
 import (
 	"context"
 	"errors"
-	"maps"
 	"os"
 	"path"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"deployster/config"
@@ -81,36 +78,4 @@ func LeftOut(left []string) string {
 		return ""
 	}
 	return "Left out, as no part of a module: " + words.List(left, 5) + "."
-}
-
-// Kept is a pinned package, and where it is on this machine.
-type Kept struct {
-	Source string           `json:"source"` // without the directory in it
-	Pin    config.ModulePin `json:"-"`
-	Digest string           `json:"digest,omitempty"`
-	Commit string           `json:"commit,omitempty"`
-	Tree   string           `json:"tree"`
-	Dir    string           `json:"dir,omitempty"` // "" = it is not here
-	Fault  string           `json:"fault,omitempty"`
-}
-
-// List returns the packages that a lock file pins.
-func List(lock *config.Lock, cacheDir string) (list []Kept) {
-	if lock == nil {
-		return nil
-	}
-	at := kept{filepath.Join(cacheDir, "modules")}
-	for _, source := range slices.Sorted(maps.Keys(lock.Modules)) {
-		pin := lock.Modules[source]
-		k := Kept{Source: source, Pin: pin, Digest: pin.Digest, Commit: pin.Commit, Tree: pin.Tree}
-		switch _, err := at.read(pin.Tree); {
-		case err == nil:
-			k.Dir = at.place(pin.Tree)
-		case errors.Is(err, errGone):
-		default:
-			k.Dir, k.Fault = at.place(pin.Tree), err.Error()
-		}
-		list = append(list, k)
-	}
-	return list
 }

@@ -86,7 +86,7 @@ func list(c *cli.Context, s Session) error {
 		if k.Fault != "" {
 			where += " (changed: init fetches it again)"
 		}
-		rows = append(rows, []string{k.Source, k.Pin.What(), where})
+		rows = append(rows, []string{k.Source, k.Pin(), where})
 	}
 	s.Out.Table("", rows)
 	return nil

@@ -118,6 +118,7 @@ var shapes = map[string]func(words []string, body []byte) string{
 	"state": second(map[string]string{"list": "state-list", "show": "state-entry", "copies": "state-copies", "history": "state-history",
 		"status": "state-status", "rm": "state-edit", "mv": "state-edit", "push": "state-edit", "restore": "state-edit"}),
 	"image":    second(map[string]string{"ls": "images-list"}),
+	"module":   second(map[string]string{"list": "modules-list"}),
 	"artifact": second(map[string]string{"list": "artifact-list", "check": "artifact-check", "versions": "artifact-versions"}),
 	"type":     second(map[string]string{"inspect": "type-inspect", "test": "type-test-report"}),
 	"runs":     second(map[string]string{"list": "runs-list", "show": "runs-show", "logs": "runs-logs"}),
