@@ -324,7 +324,7 @@ func TestRun_BringsModulesAlong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"main.hcl": `source = "./modules/b"`, "modules/a/main.hcl": "value = 1",
+	for name, want := range map[string]string{"main.hcl": "# A copy of org/b/aws 1.0. Once its manifests are published, the source can be \"oci://HOST/org/b/aws:1.0\".\n  source = \"./modules/b\"", "modules/a/main.hcl": "value = 1",
 		"modules/b/main.hcl": `file("modules/b/f.txt")`, "modules/b/f.txt": "text"} {
 		if got := string(made.Files[name]); !strings.Contains(got, want) {
 			t.Errorf("%s is %q, without %q", name, got, want)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
 
 	"deployster/internal/migrate/layout"
 	"deployster/internal/migrate/tfrefs"
@@ -132,7 +133,7 @@ func (e *emitter) call(b *hclsyntax.Block) string {
 	for _, it := range all {
 		switch {
 		case it.Name == "source":
-			fmt.Fprintf(&out, "%ssource = %q%s\n", it.Lead, source, it.Trail)
+			fmt.Fprintf(&out, "%s%ssource = %q%s\n", it.Lead, cameFrom(b), source, it.Trail)
 		case it.Name == "version", it.Name == "providers":
 		case it.Name == "depends_on":
 			out.WriteString(e.dependsOn(it, waits...))
@@ -153,6 +154,24 @@ func (e *emitter) call(b *hclsyntax.Block) string {
 		fmt.Fprintf(&out, "%s = var.%[1]s\n", workspaceName)
 	}
 	return out.String() + rest + "}"
+}
+
+// cameFrom returns a comment for a module that was fetched, and is copied.
+func cameFrom(b *hclsyntax.Block) string {
+	text := func(name string) string {
+		if a := b.Body.Attributes[name]; a != nil {
+			if v, diags := a.Expr.Value(nil); !diags.HasErrors() && v.Type() == cty.String && v.IsWhollyKnown() && !v.IsNull() {
+				return strings.Join(strings.Fields(v.AsString()), " ")
+			}
+		}
+		return ""
+	}
+	source, version := text("source"), text("version")
+	published := tfrefs.Published(source, version)
+	if published == "" {
+		return ""
+	}
+	return fmt.Sprintf("# A copy of %s. Once its manifests are published, the source can be %q.\n", strings.TrimSpace(source+" "+version), published)
 }
 
 // moved returns a moved block.

@@ -24,10 +24,11 @@ import (
 
 // blobs is a store of images in memory, with one image of each name.
 type blobs struct {
-	content map[string][]byte
-	named   map[string]string
-	wanted  []runner.Wanted
-	fails   error
+	content  map[string][]byte
+	named    map[string]string
+	wanted   []runner.Wanted
+	fails    error
+	unsigned error // of who requires a signature
 }
 
 func (b *blobs) ReadContent(_ context.Context, digest string, offset int64, n int) ([]byte, error) {
@@ -41,6 +42,9 @@ func (b *blobs) ReadContent(_ context.Context, digest string, offset int64, n in
 
 func (b *blobs) Obtain(_ context.Context, w runner.Wanted) (runner.Image, error) {
 	b.wanted = append(b.wanted, w)
+	if w.Verify != nil && b.unsigned != nil {
+		return runner.Image{}, b.unsigned
+	}
 	if _, digest, is := strings.Cut(w.Reference, "@"); is {
 		return runner.Image{Digest: digest}, b.fails
 	}

@@ -143,7 +143,7 @@ func TestPackages_SignaturesAreChecked(t *testing.T) {
 	if last := p.blobs.wanted[len(p.blobs.wanted)-1]; last.Verify != verify || !strings.HasSuffix(last.Reference, "@"+p.blobs.named[imageName]) {
 		t.Errorf("%+v", last)
 	}
-	p.blobs.fails = errors.New("not signed")
+	p.blobs.unsigned = errors.New("not signed")
 	both := New(t.Context(), p.o)
 	if _, err := both.Package(a, nil); err != nil {
 		t.Fatal(err)

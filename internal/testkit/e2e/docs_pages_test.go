@@ -10,7 +10,7 @@ import (
 )
 
 // TestDocs_Pages does what docs/ci.md, docs/publishing.md, docs/plan-and-apply.md, docs/watch.md, docs/images.md,
-// docs/json.md, docs/testing.md and docs/policy.md describe, with a real registry in the place of the one that they name, and a real plan's digest.
+// docs/json.md, docs/testing.md, docs/modules.md and docs/policy.md describe, with a real registry in the place of the one that they name, and a real plan's digest.
 func TestDocs_Pages(t *testing.T) {
 	t.Parallel()
 	shell := func(page string) []string { return fences(read(t, page), "sh") }
@@ -41,10 +41,16 @@ func TestDocs_Pages(t *testing.T) {
 		t.Fatalf("%d, %d and %d examples were found", len(cases), len(rules), len(expected))
 	}
 	scripts["shop.manifest"], scripts["shop.cases"], scripts["rules.manifest"], scripts["expect.json"] = cases[0], cases[1], rules[0], expected[0]
+	modules, share := fences(read(t, "docs/modules.md"), "hcl"), shell("docs/modules.md")
+	if len(modules) != 1 || len(share) != 4 {
+		t.Fatalf("%d and %d examples were found", len(modules), len(share))
+	}
+	scripts["modules.manifest"], scripts["tag.sh"], scripts["pack-module.sh"], scripts["use-modules.sh"] = modules[0], share[0], share[1], share[2]+share[3]
 	runScripts(t, "testdata/pages", func(env *testscript.Env) error {
 		for name, text := range scripts {
 			text = strings.ReplaceAll(text, "sha256:...", "$(deployster show -digest plan.bin)")
 			text = strings.ReplaceAll(text, "registry.example.com", "$REGISTRY")
+			text = strings.ReplaceAll(text, "https://git.example.com", "http://$GIT_HTTP")
 			if err := os.WriteFile(filepath.Join(env.WorkDir, name), []byte(text), 0o600); err != nil {
 				return err
 			}
