@@ -75,8 +75,8 @@ func TestGit_APinnedCommitIsFetchedOrRefused(t *testing.T) {
 
 func TestGit_HostileRepositoriesAreRefused(t *testing.T) {
 	for name, c := range map[string]struct{ script, want string }{
-		"an absolute link":      {"ln -s /etc/passwd main.hcl", "out of the module"},
-		"a link above":          {"mkdir d; ln -s ../../etc d/l; touch main.hcl", "out of the module"},
+		"an absolute link":      {"ln -s /nowhere/main.hcl main.hcl", "out of the module"},
+		"a link above":          {"mkdir d; ln -s ../../nowhere d/l; touch main.hcl", "out of the module"},
 		"a link to nothing":     {`git update-index --add --cacheinfo 120000,$(git hash-object -w --stdin </dev/null),l`, "out of the module"},
 		"a submodule":           {"touch main.hcl; git update-index --add --cacheinfo 160000," + strings.Repeat("a", 40) + ",sub", "submodule"},
 		"a huge file":           {"truncate -s 65M huge", "more than 64 MiB"},
