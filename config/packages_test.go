@@ -1,6 +1,12 @@
 package config
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"os"
 	"path/filepath"
@@ -156,6 +162,47 @@ func TestPackages_SourcesAreChecked(t *testing.T) {
 		if _, diags := withPackages(t, "module \"web\" {\n  "+text+"\n}\n", p); !diags.HasErrors() || !strings.Contains(diags.Error(), want) ||
 			!strings.Contains(diags.Error(), "main.hcl:") {
 			t.Errorf("%s: %v", text, diags)
+		}
+	}
+}
+
+// keyPEM is a public key.
+func keyPEM(t *testing.T) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKIXPublicKey(key.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
+}
+
+// What a verify block names is required of the image, in both syntaxes, and a replay needs no key.
+func TestPackages_AVerifyBlockIsPassedOn(t *testing.T) {
+	key := keyPEM(t)
+	asJSON, err := json.Marshal(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"main.hcl":      "module \"web\" {\n  source = \"oci://h.com/a:1\"\n  x = 1\n  verify {\n    key = <<E\n" + key + "E\n    repository = \"h.com/signed\"\n  }\n}\n",
+		"main.hcl.json": `{"module": {"web": {"source": "oci://h.com/a:1", "x": 1, "verify": {"key": ` + string(asJSON) + `, "repository": "h.com/signed"}}}}`,
+	} {
+		p := &packages{of: map[string]Package{"oci://h.com/a:1": {Files: bytesOf(map[string]string{"main.hcl": "variable \"x\" {}"})}}}
+		src := Sources{Workspace: "/w", Dir: "/w", Manifests: []File{{Path: name, Bytes: []byte(text)}}, Packages: p}
+		m, diags := Load(src, nil, Builtins{Home: "/h"})
+		if diags.HasErrors() || p.verify == nil || strings.TrimSpace(string(p.verify.Keys)) != strings.TrimSpace(key) || p.verify.Repository != "h.com/signed" ||
+			!p.verify.Module {
+			t.Errorf("%s: %+v, %v", name, p.verify, diags)
+			continue
+		}
+		src = m.Sources()
+		src.Replay, src.Packages = true, nil
+		if _, diags := Load(src, nil, Builtins{Home: "/h"}); diags.HasErrors() {
+			t.Errorf("%s again: %v", name, diags)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty/function"
 
 	"deployster/config/limits"
@@ -106,6 +107,11 @@ func (l *loader) call(b *hcl.Block) {
 	c := &Call{Block: l.header(b)}
 	nested, rest, diags := b.Body.PartialContent(schema{BodySchema: &hcl.BodySchema{}}.with("verify", verifySchema).BodySchema)
 	l.add(diags...)
+	if native, is := b.Body.(*hclsyntax.Body); is { // whose rest has the block still
+		others := *native
+		others.Blocks = slices.DeleteFunc(slices.Clone(native.Blocks), func(n *hclsyntax.Block) bool { return n.Type == "verify" })
+		rest = &others
+	}
 	c.Attrs, diags = rest.JustAttributes()
 	for _, d := range diags {
 		d.Detail += " A module block has source, for_each, count, enabled, depends_on, NAME = VALUE for the module's variables, and a block verify."

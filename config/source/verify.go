@@ -30,7 +30,7 @@ func VerifyKey(files *Reader, text string, into *runner.Verify) error {
 
 // ModuleVerify reads the verify block of a module block that is at a place, in a module with a directory.
 func (s *Set) ModuleVerify(attrs hcl.Attributes, at hcl.Range, dir string) (*runner.Verify, *hcl.Diagnostic) {
-	verify := &runner.Verify{}
+	verify := &runner.Verify{Module: true}
 	for _, name := range slices.Sorted(maps.Keys(attrs)) {
 		expr := attrs[name].Expr
 		text, ok := refs.ConstantText(expr)

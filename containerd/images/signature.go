@@ -98,10 +98,14 @@ func errUnsigned(name string, dgst digest.Digest, v runner.Verify, reasons []str
 	if len(reasons) > 0 {
 		why = fmt.Sprintf("Found: %d, none of which counts: %s.", len(reasons), strings.Join(reasons, "; "))
 	}
-	return diag.Because(errNotSigned, "The image "+transfer.Familiar(name)+" is not signed as its type requires",
-		"Its type block requires a signature of %s. %s Nothing of the image was run. If %s is the right image, sign it with the "+
+	who, what := "type", "run"
+	if v.Module {
+		who, what = "module block", "read"
+	}
+	return diag.Because(errNotSigned, "The image "+transfer.Familiar(name)+" is not signed as its "+who+" requires",
+		"Its %s block requires a signature of %s. %s Nothing of the image was %s. If %s is the right image, sign it with the "+
 			"private key: cosign sign --key cosign.key %s@%s",
-		v.KeyName, diag.Visible(why), dgst, transfer.Familiar(transfer.Repository(strings.SplitN(name, "@", 2)[0])), dgst)
+		strings.TrimSuffix(who, " block"), v.KeyName, diag.Visible(why), what, dgst, transfer.Familiar(transfer.Repository(strings.SplitN(name, "@", 2)[0])), dgst)
 }
 
 var errNotSigned = errors.New("not signed")

@@ -17,6 +17,7 @@ type Verify struct {
 	Keys       []byte `json:"keys"`                 // one or more public keys in PEM; a signature by any of them suffices
 	KeyName    string `json:"name"`                 // where the keys come from, for messages
 	Repository string `json:"repository,omitempty"` // the repository that the signature must name; "" = the image's own
+	Module     bool   `json:"-"`                    // a module block requires it, and no type
 }
 
 // Wanted is an image that is needed, and the conditions for it.
