@@ -3,13 +3,10 @@ package config
 import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
 
-	"deployster/config/decl"
-	"deployster/config/eval"
 	"deployster/config/limits"
+	"deployster/config/results"
 	"deployster/config/source"
-	"deployster/config/values"
 	"deployster/internal/base/diag"
 )
 
@@ -24,10 +21,7 @@ func (m *Manifest) Evaluate(text string, s States) (string, diag.Diagnostics) {
 	var shown string
 	var list hcl.Diagnostics
 	failed := limits.Guard(func() {
-		var v cty.Value
-		if v, list = typedValue(m.instances.Modules, text, s); !list.HasErrors() {
-			shown = values.Display(v)
-		}
+		_, shown, list = results.Typed(m.instances.Modules, text, consoleFile, s)
 	})
 	if failed != nil {
 		return "", diag.Diagnostics{failed}
@@ -39,39 +33,6 @@ func (m *Manifest) Evaluate(text string, s States) (string, diag.Diagnostics) {
 		}
 	}
 	return shown, diags
-}
-
-// typedValue evaluates a typed expression.
-func typedValue(m *eval.Modules, text string, s States) (cty.Value, hcl.Diagnostics) {
-	if d := limits.Native([]byte(text), consoleFile, false, hcl.InitialPos); d != nil {
-		return cty.DynamicVal, hcl.Diagnostics{d}
-	}
-	expr, diags := hclsyntax.ParseExpression([]byte(text), consoleFile, hcl.InitialPos)
-	if diags.HasErrors() {
-		return cty.DynamicVal, source.FirstOfEach(diags)
-	}
-	limits.Metered(expr)
-	if diags := m.Checker.CheckRefs(expr, decl.Usage{What: "an expression"}, m.Tree.Root); diags.HasErrors() {
-		return cty.DynamicVal, diags
-	}
-	// It is evaluated as in the root manifest, with other functions.
-	block, mod := *m.Tree.Root, *m.Top
-	block.Functions, mod.Decl = m.Set.FunctionSet(m.Set.Reads, true), &block
-	v, diags := m.Evaluator(s).Value(expr, mod.Scope())
-	return v, append(diags, misusedType(expr)...)
-}
-
-// misusedType returns an error for each type() inside an expression: it returns text for people.
-func misusedType(expr hclsyntax.Expression) hcl.Diagnostics {
-	var diags hcl.Diagnostics
-	_ = hclsyntax.VisitAll(expr, func(n hclsyntax.Node) hcl.Diagnostics {
-		if call, ok := n.(*hclsyntax.FunctionCallExpr); ok && call.Name == "type" && n != hclsyntax.Node(expr) {
-			diags = append(diags, source.Failure(call.Range(), "Misplaced type()",
-				"type() prints the type of a value, and nothing can be computed with it: write it alone, around the whole expression."))
-		}
-		return nil
-	})
-	return diags
 }
 
 // Unfinished reports whether the typed text lacks its end: an open bracket, quote or

@@ -15,6 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"deployster/config/funcs"
+	"deployster/config/results"
 	"deployster/config/values"
 )
 
@@ -143,7 +144,7 @@ func TestFunctions_AgreeWithTerraform(t *testing.T) {
 // ourAnswer returns the answer of this console.
 func ourAnswer(t *testing.T, ours *Manifest, people map[string]function.Function, expr string) (answer, hcl.Diagnostics) {
 	out := answer{Expr: expr}
-	v, diags := typedValue(ours.instances.Modules, expr, nil)
+	v, _, diags := results.Typed(ours.instances.Modules, expr, consoleFile, nil)
 	if diags.HasErrors() {
 		survived(t, ours.instances.Modules.Convert(diags))
 		out.Printed, out.Error = failed, kindOf(diags.Error())

@@ -7,7 +7,6 @@ import (
 	"deployster/internal/app/announce"
 	"deployster/internal/app/command"
 	"deployster/internal/app/machine"
-	"deployster/internal/app/modules"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
@@ -64,7 +63,7 @@ func New(o Options) *Engine {
 	}
 	o.Workspace.UI = o.UI
 	e := &Engine{}
-	o.Workspace.ModuleImages = func(ctx context.Context) (modules.Images, error) { return e.Runtime(ctx) }
+	o.Workspace.OpenImages = func(ctx context.Context) (workspace.ModuleImages, error) { return e.Runtime(ctx) }
 	w := workspace.New(o.Workspace)
 	*e = Engine{Workspace: w, command: command.Command{Work: w, UI: o.UI, Open: o.Records, Abort: o.Abort},
 		options: machine.Options{Open: o.Open, Dial: o.Dial, MayHaveMachine: o.MayHaveMachine, MaxArtifacts: o.MaxArtifacts}}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	app "deployster/internal/app/modules"
 	"deployster/internal/cli/modules"
 )
 
@@ -13,7 +12,7 @@ func moduleCommand(e Env) *cli.Command {
 	return modules.Command(func(run modules.Run) cli.ActionFunc {
 		return e.action(func(c *cli.Context, s *session) error {
 			return run(c, modules.Session{Engine: s.engine, Out: s.out,
-				Store: func(ctx context.Context) (app.Packer, error) { return s.store(ctx) }})
+				Store: func(ctx context.Context) (modules.Packer, error) { return s.store(ctx) }})
 		})
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash"
 	"io/fs"
+	"iter"
 	"maps"
 	"path"
 	"slices"
@@ -38,10 +39,11 @@ type entry struct {
 // tree is all that a package has, by the path in it.
 type tree struct {
 	entries map[string]entry
+	below   map[string]int // how many entries are below each directory
 	size    int
 }
 
-func newTree() *tree { return &tree{entries: map[string]entry{}} }
+func newTree() *tree { return &tree{entries: map[string]entry{}, below: map[string]int{}} }
 
 // add adds an entry, or replaces one.
 func (t *tree) add(name string, e entry) error {
@@ -54,10 +56,11 @@ func (t *tree) add(name string, e entry) error {
 		}
 	}
 	t.remove(name)
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+	for dir := range above(name) {
 		if _, is := t.entries[dir]; is {
 			t.remove(dir)
 		}
+		t.below[dir]++
 	}
 	t.entries[name] = e
 	t.size += len(e.content)
@@ -80,12 +83,25 @@ func (t *tree) remove(name string) {
 	if e, is := t.entries[name]; is {
 		t.size -= len(e.content)
 		delete(t.entries, name)
+		for dir := range above(name) {
+			t.below[dir]--
+		}
 		return
 	}
-	for below, e := range t.entries {
+	if t.below[name] == 0 {
+		return
+	}
+	for _, below := range slices.Collect(maps.Keys(t.entries)) {
 		if strings.HasPrefix(below, name+"/") {
-			t.size -= len(e.content)
-			delete(t.entries, below)
+			t.remove(below)
+		}
+	}
+}
+
+// above returns the directories that a path is in, the deepest first.
+func above(name string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for dir := path.Dir(name); dir != "." && dir != "/" && yield(dir); dir = path.Dir(dir) {
 		}
 	}
 }

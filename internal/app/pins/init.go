@@ -24,7 +24,7 @@ func Init(ctx context.Context, e *app.Engine, in workspace.Inputs, upgrade bool,
 	if err := e.HoldLockFile(ctx, "init"); err != nil {
 		return nil, false, err
 	}
-	modules := e.Workspace.PinModules(ctx, upgrade)
+	modules := e.Workspace.Modules.Pin(ctx, upgrade)
 	m, err := e.Workspace.Manifest(ctx, in)
 	if err != nil {
 		return nil, false, err

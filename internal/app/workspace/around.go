@@ -19,7 +19,7 @@ func (a Around) load() (*config.Manifest, diag.Diagnostics) {
 	if diags.HasErrors() {
 		return nil, nil
 	}
-	sources.Packages = a.w.keptPackages(a.w.Dir)
+	sources.Packages = a.w.Modules.kept(a.w.Dir)
 	inputs, _ := config.FindVariables(a.w.Dir, a.w.Home, a.w.Environ, nil)
 	return config.Load(sources, inputs, a.w.builtins())
 }

@@ -67,7 +67,7 @@ func (w *Workspace) consoleManifest(ctx context.Context, in Inputs) (*config.Man
 
 // read returns the errors in the manifests as diagnostics, and leaves it to the caller what they mean.
 func (w *Workspace) read(ctx context.Context, in Inputs, with load) (*config.Manifest, diag.Diagnostics, error) {
-	sources, err := w.Find(ctx, in.Paths, in.Variables)
+	sources, err := w.Modules.Find(ctx, in.Paths, in.Variables)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -170,7 +170,7 @@ func (w *Workspace) UseKeys() *config.Manifest {
 	if diags.HasErrors() {
 		return nil
 	}
-	sources.Packages = w.keptPackages(w.Dir)
+	sources.Packages = w.Modules.kept(w.Dir)
 	m, _ := config.Load(sources, nil, w.builtins())
 	w.useKeys(m)
 	return m

@@ -7,43 +7,46 @@ import (
 	"deployster/internal/app/modules"
 )
 
-// PinModules has the manifests of this command pin the modules that the lock file lacks; with upgrade, all of
+// ModuleImages is a store of images that modules come from.
+type ModuleImages = modules.Images
+
+// Modules gives the manifests of a command the modules that registries and repositories of git have.
+type Modules struct {
+	o      modules.Options
+	pinned *modules.Packages // of a command that pins modules; nil = the lock file decides
+}
+
+func newModules(o Options) *Modules {
+	return &Modules{o: modules.Options{Dir: o.Dir, CacheDir: o.CacheDir, Environ: o.Environ, Images: o.OpenImages}}
+}
+
+// Pin has the manifests of this command pin the modules that the lock file lacks; with upgrade, all of
 // them anew. It returns what knows the pins once the manifests are read.
-func (w *Workspace) PinModules(ctx context.Context, upgrade bool) *modules.Packages {
-	o := w.moduleOptions()
+func (m *Modules) Pin(ctx context.Context, upgrade bool) *modules.Packages {
+	o := m.o
 	o.Pin, o.Upgrade = true, upgrade
-	w.modules = modules.New(ctx, o)
-	return w.modules
+	m.pinned = modules.New(ctx, o)
+	return m.pinned
 }
 
-func (w *Workspace) moduleOptions() modules.Options {
-	return modules.Options{Dir: w.Dir, CacheDir: w.CacheDir, Environ: w.Environ, Images: w.ModuleImages}
-}
-
-// packages returns the packages of modules for manifests that a command works on.
-func (w *Workspace) packages(ctx context.Context) config.Packages {
-	if w.modules != nil {
-		return w.modules
+// kept returns the packages of modules for manifests that a command is held to: those that are here.
+func (m *Modules) kept(dir string) config.Packages {
+	if m.pinned != nil && dir == m.o.Dir {
+		return m.pinned
 	}
-	return modules.New(ctx, w.moduleOptions())
-}
-
-// keptPackages returns the packages of modules for manifests that a command is held to: those that are here.
-func (w *Workspace) keptPackages(dir string) config.Packages {
-	if w.modules != nil && dir == w.Dir {
-		return w.modules
-	}
-	o := w.moduleOptions()
+	o := m.o
 	o.Dir, o.Images = dir, nil
 	return modules.New(context.Background(), o)
 }
 
 // Find reads the manifests, those in paths or all of the workspace. What loads them can obtain their modules.
-func (w *Workspace) Find(ctx context.Context, paths []string, flags []config.VarFlag) (config.Sources, error) {
-	sources, diags := config.Find(w.Dir, paths, flags)
+func (m *Modules) Find(ctx context.Context, paths []string, flags []config.VarFlag) (config.Sources, error) {
+	sources, diags := config.Find(m.o.Dir, paths, flags)
 	if diags.HasErrors() {
 		return config.Sources{}, diags
 	}
-	sources.Packages = w.packages(ctx)
+	if sources.Packages = m.pinned; m.pinned == nil {
+		sources.Packages = modules.New(ctx, m.o)
+	}
 	return sources, nil
 }

@@ -47,7 +47,7 @@ func (a Around) PoliciesIn(dir string) (*config.Manifest, error) {
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	sources.Packages = a.w.keptPackages(dir)
+	sources.Packages = a.w.Modules.kept(dir)
 	inputs, diags := config.FindVariables(dir, a.w.Home, a.w.Environ, nil)
 	m, more := config.Load(sources, inputs, a.w.builtins())
 	if diags = append(diags, more...); diags.HasErrors() {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"deployster/config"
-	"deployster/internal/app/modules"
 	"deployster/internal/app/redact"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
@@ -42,8 +41,8 @@ type Options struct {
 	Stdout      io.Writer          // where the file Std is written to; nil = nowhere
 	UI          UI                 // nil = there is no person
 	Events      func(events.Event) // nil = no program gets events
-	// ModuleImages opens the store of images that modules come from; nil = modules are only taken from where they are kept.
-	ModuleImages func(context.Context) (modules.Images, error)
+	// OpenImages opens the store of images that modules come from; nil = modules are only taken from where they are kept.
+	OpenImages func(context.Context) (ModuleImages, error)
 }
 
 // UI is the person who runs the command.
@@ -62,8 +61,8 @@ type Workspace struct {
 	Keys    *encryption.Keyring // for encrypted files
 	Started time.Time           // the time of the plan that is made
 	named   config.Encryption   // what the manifests name of keys
-	modules *modules.Packages   // of a command that pins modules; nil = the lock file decides
-	Kept    *state.Kept         // for a process that opens the state again and again; nil = it does not
+	Modules *Modules
+	Kept    *state.Kept // for a process that opens the state again and again; nil = it does not
 }
 
 // New returns the workspace of one command.
@@ -74,7 +73,7 @@ func New(o Options) *Workspace {
 	if o.Events == nil {
 		o.Events = func(events.Event) {}
 	}
-	w := &Workspace{Options: o, Started: time.Now()}
+	w := &Workspace{Options: o, Started: time.Now(), Modules: newModules(o)}
 	w.Keys = encryption.New(encryption.AsFound, func() (encryption.Keys, error) { return loadKeys(w.Options, config.Encryption{}) })
 	return w
 }

@@ -14,12 +14,15 @@ import (
 	"deployster/internal/ui/terminal"
 )
 
+// Packer makes images of files.
+type Packer = modules.Packer
+
 // Session is the session in which a command runs.
 type Session struct {
 	Engine *app.Engine
 	Out    terminal.Printer
 	// Store connects to what has the images of a command.
-	Store func(context.Context) (modules.Packer, error)
+	Store func(context.Context) (Packer, error)
 }
 
 // Run runs a command.

@@ -73,8 +73,8 @@ func image(text, rest string) (a Address, err error) {
 		return Address{}, err
 	}
 	if strings.Contains(name, "#") || strings.Contains(name, "?") || imagestore.IsDigest(name) {
-		return Address{}, fmt.Errorf("%q is not the name of an image: write oci://registry.example.com/acme/web:1.2, with the version as its "+
-			"tag", text)
+		return Address{}, fmt.Errorf("%q is not the name of an image: write oci://registry.example.com/acme/web:1.2, with the version "+
+			"as its tag", text)
 	}
 	if a.Image, _, err = imagestore.FullName(name); err != nil {
 		if d, is := errors.AsType[*diag.Diagnostic](err); is {

@@ -18,8 +18,8 @@ func DirectoryFault(path string) string {
 	case path == ".", path == "..", strings.HasPrefix(path, "./"), strings.HasPrefix(path, "../"):
 		return ""
 	case strings.Contains(path, ":") || strings.Count(path, "/") > 1 || strings.Contains(strings.Split(path, "/")[0], "."):
-		return fmt.Sprintf("%q is not a source that deployster knows. A directory begins with ./ or ../, a repository of git with git::, as in "+
-			"\"git::https://HOST/PATH//DIRECTORY?ref=TAG\", and an image with oci://, as in \"oci://HOST/NAME:TAG\".", path)
+		return fmt.Sprintf("%q is not a source that deployster knows. A directory begins with ./ or ../, a repository of git with git::, "+
+			"as in \"git::https://HOST/PATH//DIRECTORY?ref=TAG\", and an image with oci://, as in \"oci://HOST/NAME:TAG\".", path)
 	}
 	return fmt.Sprintf("A module is a directory, written from this file on with ./ or ../ at the beginning. Did you mean %q?", "./"+path)
 }
