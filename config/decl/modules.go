@@ -114,7 +114,8 @@ func (l *loader) call(b *hcl.Block) {
 	}
 	c.Attrs, diags = rest.JustAttributes()
 	for _, d := range diags {
-		d.Detail += " A module block has source, for_each, count, enabled, depends_on, NAME = VALUE for the module's variables, and a block verify."
+		d.Detail += " A module block has source, for_each, count, enabled, depends_on, NAME = VALUE for the module's variables, and a " +
+			"block verify."
 	}
 	l.add(diags...)
 	if c.Verify = l.single(nested, "verify", verifySchema); c.Verify == nil && len(nested.Blocks) > 0 {

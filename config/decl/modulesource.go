@@ -34,7 +34,8 @@ func (t *Tree) moduleSource(b *Module, c *Call) (string, *hcl.Diagnostic) {
 		return "", source.Failure(at, invalidSource, "%s", why)
 	}
 	if c.Verify != nil {
-		return "", source.Failure(c.At, "Nothing to verify", "A verify block is for a module in an image, whose source begins with oci://. "+
+		return "", source.Failure(c.At, "Nothing to verify", "A verify block is for a module in an image, whose source begins with "+
+			"oci://. "+
 			"%q is a directory: remove the block.", path)
 	}
 	from := b.Dir
@@ -45,7 +46,8 @@ func (t *Tree) moduleSource(b *Module, c *Call) (string, *hcl.Diagnostic) {
 	}
 	dir := filepath.Join(from, path)
 	if t.Set.LeavesPackage(from, dir) {
-		return "", source.Failure(at, invalidSource, "%q leads outside of the module that was fetched, whose files are all that it can use. "+
+		return "", source.Failure(at, invalidSource, "%q leads outside of the module that was fetched, whose files are all that it can "+
+			"use. "+
 			"This is a fault of the module: report it to its author.", path)
 	}
 	return dir, nil
@@ -61,7 +63,8 @@ func (t *Tree) fetch(b *Module, c *Call, text string) (string, *hcl.Diagnostic) 
 	var verify *runner.Verify
 	if c.Verify != nil && !t.Set.Src.Replay { // the plan has what was verified
 		if address.Image == "" {
-			return "", source.Failure(c.At, "Nothing to verify", "A verify block is for a module in an image, whose source begins with oci://. "+
+			return "", source.Failure(c.At, "Nothing to verify", "A verify block is for a module in an image, whose source begins with "+
+				"oci://. "+
 				"A repository of git has no signatures of cosign; the lock file pins its commit.")
 		}
 		var problem *hcl.Diagnostic

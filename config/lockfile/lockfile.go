@@ -103,7 +103,8 @@ func Parse(content []byte) (*Lock, diag.Diagnostics) {
 		return nil, diag.Diagnostics{s.Diagnose(d, &at)}
 	}
 	if len(content) > source.MaxFileSize {
-		return nil, s.Convert(hcl.Diagnostics{limits.Exceeded(hcl.Range{Filename: Name, Start: hcl.InitialPos, End: hcl.InitialPos}, "bytes in one file",
+		return nil, s.Convert(hcl.Diagnostics{limits.Exceeded(hcl.Range{Filename: Name, Start: hcl.InitialPos, End: hcl.InitialPos},
+			"bytes in one file",
 			source.MaxFileSize)}, nil)
 	}
 	if d := limits.Native(content, Name, false, hcl.InitialPos); d != nil {
@@ -140,8 +141,8 @@ var lockAttributes = map[string][]string{"image": {"digest"}, "artifact": {"spac
 // newerLock reports what only a later version could have written, nil for nothing.
 func newerLock(body *hclsyntax.Body) *hcl.Diagnostic {
 	newer := func(what string, at hcl.Range) *hcl.Diagnostic {
-		return source.Failure(at, "The lock file is of a newer deployster", "It has %s, which this deployster does not know. Use the version "+
-			"that wrote it, or a later one. If it was edited by hand, remove that.", what)
+		return source.Failure(at, "The lock file is of a newer deployster", "It has %s, which this deployster does not know. Use the "+
+			"version that wrote it, or a later one. If it was edited by hand, remove that.", what)
 	}
 	attributes := func(body *hclsyntax.Body, known []string) *hcl.Diagnostic {
 		for _, name := range slices.Sorted(maps.Keys(body.Attributes)) {
@@ -183,8 +184,8 @@ func (l *Lock) image(b *hcl.Block) hcl.Diagnostics {
 			"`deployster init` writes this file; by hand there is nothing to do in it."))
 	}
 	if _, twice := l.Images[name]; twice {
-		return append(diags, source.Failure(b.DefRange, "Pinned twice", "There is another digest of %s at %s:%d. Remove the one that is wrong, "+
-			"or both, and run `deployster init`.", name, Name, l.At[name].Start.Line))
+		return append(diags, source.Failure(b.DefRange, "Pinned twice", "There is another digest of %s at %s:%d. Remove the one that is "+
+			"wrong, or both, and run `deployster init`.", name, Name, l.At[name].Start.Line))
 	}
 	l.Images[name], l.At[name] = text, source.FromHCL(b.DefRange)
 	return diags
@@ -218,8 +219,8 @@ func (l *Lock) artifact(b *hcl.Block) hcl.Diagnostics {
 	}
 	v, d := a.Expr.Value(nil)
 	if d.HasErrors() || !v.Type().IsObjectType() || v.IsNull() || v.LengthInt() == 0 {
-		return append(diags, source.Failure(a.Expr.Range(), "Not a version", "The version of a pin is an object of text, as `deployster artifact "+
-			"pin %s` writes it.", name))
+		return append(diags, source.Failure(a.Expr.Range(), "Not a version", "The version of a pin is an object of text, as `deployster "+
+			"artifact pin %s` writes it.", name))
 	}
 	for part, text := range v.AsValueMap() {
 		if text.Type() != cty.String || text.IsNull() {
@@ -229,7 +230,8 @@ func (l *Lock) artifact(b *hcl.Block) hcl.Diagnostics {
 		pin.Version[part] = text.AsString()
 	}
 	if _, twice := l.Artifacts[name]; twice {
-		return append(diags, source.Failure(b.DefRange, "Pinned twice", "There is another version of the artifact %s at %s:%d. Remove the one "+
+		return append(diags, source.Failure(b.DefRange, "Pinned twice", "There is another version of the artifact %s at %s:%d. Remove "+
+			"the one "+
 			"that is wrong.", name, Name, l.At["artifact."+name].Start.Line))
 	}
 	l.Artifacts[name], l.At["artifact."+name] = pin, source.FromHCL(b.DefRange)

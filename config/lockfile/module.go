@@ -58,16 +58,19 @@ func (l *Lock) module(b *hcl.Block) hcl.Diagnostics {
 			continue
 		}
 		if *a.into = literal(attr); !a.valid.MatchString(*a.into) {
-			return append(diags, source.Failure(attr.Expr.Range(), "Not the pin of a module", "The %s of a pin is a hash, as `deployster init` "+
+			return append(diags, source.Failure(attr.Expr.Range(), "Not the pin of a module", "The %s of a pin is a hash, as "+
+				"`deployster init` "+
 				"writes it. Remove this block and run `deployster init`.", a.name))
 		}
 	}
 	if (pin.Digest == "") == (pin.Commit == "") {
-		return append(diags, source.Failure(b.DefRange, "Not the pin of a module", "A pin has either the digest of an image or the commit of "+
+		return append(diags, source.Failure(b.DefRange, "Not the pin of a module", "A pin has either the digest of an image or the "+
+			"commit of "+
 			"a repository. Remove this block and run `deployster init`."))
 	}
 	if _, twice := l.Modules[name]; twice {
-		return append(diags, source.Failure(b.DefRange, "Pinned twice", "There is another pin of %s at %s:%d. Remove the one that is wrong, "+
+		return append(diags, source.Failure(b.DefRange, "Pinned twice", "There is another pin of %s at %s:%d. Remove the one that is "+
+			"wrong, "+
 			"or both, and run `deployster init`.", name, Name, l.At["module."+name].Start.Line))
 	}
 	l.Modules[name], l.At["module."+name] = pin, source.FromHCL(b.DefRange)

@@ -155,7 +155,8 @@ func (p *fetched) manifests(dir string) (list []File, problem string) {
 		}
 	}
 	if !ok || len(list) == 0 {
-		return nil, fmt.Sprintf("There is no manifest in the directory %s of %s: no file whose name ends in .hcl or .hcl.json. Correct the "+
+		return nil, fmt.Sprintf("There is no manifest in the directory %s of %s: no file whose name ends in .hcl or .hcl.json. Correct "+
+			"the "+
 			"source, which names the directory after //.", dir, p.name)
 	}
 	return list, ""

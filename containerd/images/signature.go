@@ -105,7 +105,9 @@ func errUnsigned(name string, dgst digest.Digest, v runner.Verify, reasons []str
 	return diag.Because(errNotSigned, "The image "+transfer.Familiar(name)+" is not signed as its "+who+" requires",
 		"Its %s block requires a signature of %s. %s Nothing of the image was %s. If %s is the right image, sign it with the "+
 			"private key: cosign sign --key cosign.key %s@%s",
-		strings.TrimSuffix(who, " block"), v.KeyName, diag.Visible(why), what, dgst, transfer.Familiar(transfer.Repository(strings.SplitN(name, "@", 2)[0])), dgst)
+		strings.TrimSuffix(who, " "+
+			"block"), v.KeyName, diag.Visible(why), what, dgst, transfer.Familiar(transfer.Repository(strings.SplitN(name, "@", 2)[0])),
+		dgst)
 }
 
 var errNotSigned = errors.New("not signed")

@@ -24,7 +24,8 @@ func runsHere() bool { return os.Geteuid() == 0 }
 func asRoot() bool { return runsHere() && !rootless.Inside() }
 
 // inContainers are the commands that may run images.
-var inContainers = []string{"init", "plan", "apply", "destroy", "drift", "watch", "resolve", "type", "policy", "image", "module", "artifact"}
+var inContainers = []string{"init", "plan", "apply", "destroy", "drift", "watch", "resolve", "type", "policy", "image", "module",
+	"artifact"}
 
 // enter has a command that may run images continue in the namespace of its user, if that is not root.
 // It returns why that is not possible.

@@ -171,7 +171,8 @@ func cameFrom(b *hclsyntax.Block) string {
 	if published == "" {
 		return ""
 	}
-	return fmt.Sprintf("# A copy of %s. Once its manifests are published, the source can be %q.\n", strings.TrimSpace(source+" "+version), published)
+	return fmt.Sprintf("# A copy of %s. Once its manifests are published, the source can be %q.\n", strings.TrimSpace(source+" "+
+		""+version), published)
 }
 
 // moved returns a moved block.

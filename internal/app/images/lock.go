@@ -22,7 +22,8 @@ type LockChange struct {
 
 // WriteLock writes the lock file of a directory, if its content changes. It returns the
 // changes, and whether it was written.
-func WriteLock(dir string, old *config.Lock, pins map[string]string, modules map[string]config.ModulePin) (changes []LockChange, written bool, err error) {
+func WriteLock(dir string, old *config.Lock, pins map[string]string, modules map[string]config.ModulePin) (changes []LockChange,
+	written bool, err error) {
 	before := map[string]string{}
 	if old != nil {
 		before = old.Images

@@ -40,7 +40,8 @@ type repository struct {
 // fetchGit returns what the ref of a source stands for, or the pinned commit.
 func fetchGit(ctx context.Context, a modsource.Address, pin config.ModulePin, environ []string) (got config.ModulePin, t *tree, err error) {
 	if _, err := exec.LookPath("git"); err != nil {
-		return got, nil, diag.Errorf("There is no git on this machine", "%s is a repository of git, and the program git is not in the PATH. "+
+		return got, nil, diag.Errorf("There is no git on this machine", "%s is a repository of git, and the program git is not in the "+
+			"PATH. "+
 			"Install it.", a.Package())
 	}
 	dir, err := os.MkdirTemp("", "deployster-git-")
@@ -103,7 +104,8 @@ func (r *repository) fetch(ctx context.Context, a modsource.Address, pinned stri
 	}
 	now, err := r.commit(ctx, "FETCH_HEAD")
 	if err == nil && pinned != "" && now != pinned {
-		return "", fmt.Errorf("%s is commit %s there now, the lock file pins commit %s, and that is not to be had any more. To use the new "+
+		return "", fmt.Errorf("%s is commit %s there now, the lock file pins commit %s, and that is not to be had any more. To use the "+
+			"new "+
 			"one, run `deployster init -upgrade`", ref, now, pinned)
 	}
 	return now, err
@@ -290,7 +292,8 @@ func (b *bounded) ReadFrom(from io.Reader) (int64, error) {
 }
 
 // foreign are variables that would point git to another repository, or have it run something.
-var foreign = []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR",
+var foreign = []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+	"GIT_COMMON_DIR",
 	"GIT_NAMESPACE", "GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_GRAFT_FILE", "GIT_REPLACE_REF_BASE", "GIT_IMPLICIT_WORK_TREE", "GIT_CONFIG",
 	"GIT_TEMPLATE_DIR", "GIT_EXTERNAL_DIFF", "GIT_QUARANTINE_PATH"}
 
@@ -301,6 +304,7 @@ func safeEnvironment(environ []string) (safe []string) {
 			safe = append(safe, pair)
 		}
 	}
-	return append(safe, "GIT_TERMINAL_PROMPT=0", "GCM_INTERACTIVE=never", "SSH_ASKPASS_REQUIRE=never", "GIT_ALLOW_PROTOCOL=https:http:ssh:file",
+	return append(safe, "GIT_TERMINAL_PROMPT=0", "GCM_INTERACTIVE=never", "SSH_ASKPASS_REQUIRE=never",
+		"GIT_ALLOW_PROTOCOL=https:http:ssh:file",
 		"GIT_NO_REPLACE_OBJECTS=1", "GIT_LFS_SKIP_SMUDGE=1", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
 }

@@ -115,7 +115,8 @@ func (p *Packages) obtain(a modsource.Address, verify *runner.Verify) (*had, err
 			"is now.", config.LockName)
 	}
 	if pinned && (pin.Digest != "") != (a.Image != "") {
-		return nil, diag.Errorf("The module "+name+" is not pinned as what it is", "The pin at %s is not one of its kind. Remove that block, "+
+		return nil, diag.Errorf("The module "+name+" is not pinned as what it is", "The pin at %s is not one of its kind. Remove that "+
+			"block, "+
 			"and run `deployster init`.", p.at(name))
 	}
 	if pinned {
@@ -125,7 +126,8 @@ func (p *Packages) obtain(a modsource.Address, verify *runner.Verify) (*had, err
 		case err == nil:
 			return &had{map[string]bool{"": true}, t.files(), pin}, p.verify(a, pin, verify)
 		case is && !p.o.Pin:
-			return nil, diag.Errorf("The module "+name+" was changed on this machine", "Its files in %s have the tree %s, and the lock file "+
+			return nil, diag.Errorf("The module "+name+" was changed on this machine", "Its files in %s have the tree %s, and the lock "+
+				"file "+
 				"pins the tree %s (%s). `deployster init` fetches it again.", changed.at, changed.have, pin.Tree, p.at(name))
 		case is:
 			if err := p.kept.drop(pin.Tree); err != nil {
@@ -160,7 +162,8 @@ func (p *Packages) fetch(a modsource.Address, pin config.ModulePin, pinned bool,
 	}
 	if pinned && got != pin {
 		return nil, diag.Errorf("The module "+a.Package()+" is not the one that is pinned", "It is %s with the tree %s, and the lock file "+
-			"pins %s with the tree %s (%s). To use the new one, run `deployster init -upgrade`.", got.What(), got.Tree, pin.What(), pin.Tree,
+			"pins %s with the tree %s (%s). To use the new one, run `deployster init "+
+			"-upgrade`.", got.What(), got.Tree, pin.What(), pin.Tree,
 			p.at(a.Package()))
 	}
 	if err := p.kept.write(t, got.Tree); err != nil {
