@@ -31,7 +31,7 @@ type Package struct {
 	Links map[string]string
 }
 
-// packagesDir is where packages appear to be, in the working directory. No file is there: manifests
+// packagesDir is where packages appear to be, in the working directory. The directory does not exist: manifests
 // and functions read them from memory, as they were when their hash was checked.
 const packagesDir = ".deployster-modules"
 
@@ -83,7 +83,7 @@ func (r *readFiles) packageOf(full string) (p *fetched, root, rel string) {
 // maxLinks is how many symbolic links are followed for one path, as in Linux.
 const maxLinks = 40
 
-// resolve follows the symbolic links in a path of a package. It returns false if they lead nowhere.
+// resolve follows the symbolic links in a path of a package. It returns false if their target does not exist.
 func (p Package) resolve(name string) (string, bool) {
 	rest, done, links := strings.Split(path.Clean(name), "/"), ".", 0
 	for len(rest) > 0 {

@@ -71,7 +71,7 @@ func fetchGit(ctx context.Context, a modsource.Address, pin config.ModulePin, en
 	}
 	got.Tree = strings.TrimSpace(string(hash))
 	if have := t.hash(got.Tree); have != got.Tree {
-		return got, nil, fmt.Errorf("the files of commit %s have the tree %s, and git says %s", got.Commit, have, got.Tree)
+		return got, nil, fmt.Errorf("the files of commit %s have the tree %s, and git has %s", got.Commit, have, got.Tree)
 	}
 	return got, t, nil
 }
@@ -104,7 +104,7 @@ func (r *repository) fetch(ctx context.Context, a modsource.Address, pinned stri
 	}
 	now, err := r.commit(ctx, "FETCH_HEAD")
 	if err == nil && pinned != "" && now != pinned {
-		return "", fmt.Errorf("%s is commit %s there now, the lock file pins commit %s, and that is not to be had any more. To use the "+
+		return "", fmt.Errorf("%s is commit %s there now, the lock file pins commit %s, and the repository no longer has that. To use the "+
 			"new "+
 			"one, run `deployster init -upgrade`", ref, now, pinned)
 	}
@@ -233,7 +233,7 @@ func blob(in *bufio.Reader) ([]byte, error) {
 	return content, err
 }
 
-// git runs git, without a terminal to ask on, and returns what it prints.
+// git runs git, without a terminal, and returns what it prints.
 func (r *repository) git(ctx context.Context, in io.Reader, args ...string) ([]byte, error) {
 	safe := []string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
 		"-c", "submodule.recurse=false", "-c", "fetch.bundleURI=", "-c", "transfer.bundleURI=false", "-c", "credential.interactive=false"}
@@ -297,7 +297,7 @@ var foreign = []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT
 	"GIT_NAMESPACE", "GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_GRAFT_FILE", "GIT_REPLACE_REF_BASE", "GIT_IMPLICIT_WORK_TREE", "GIT_CONFIG",
 	"GIT_TEMPLATE_DIR", "GIT_EXTERNAL_DIFF", "GIT_QUARANTINE_PATH"}
 
-// safeEnvironment returns the environment of git: it asks nobody, and speaks only protocols that a source can name.
+// safeEnvironment returns the environment of git: it prompts nobody, and speaks only protocols that a source can name.
 func safeEnvironment(environ []string) (safe []string) {
 	for _, pair := range environ {
 		if name, _, _ := strings.Cut(pair, "="); !slices.Contains(foreign, name) {

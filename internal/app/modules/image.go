@@ -55,7 +55,7 @@ func fetchImage(ctx context.Context, images Images, a modsource.Address, pin con
 	return config.ModulePin{Digest: image.Digest, Tree: t.hash("")}, t, nil
 }
 
-// manifest is the part of a manifest or an index that says what an image consists of.
+// manifest is the part of a manifest or an index that names the parts of an image.
 type manifest struct {
 	Manifests []part `json:"manifests"`
 	Layers    []part `json:"layers"`
@@ -223,7 +223,7 @@ func (t *tree) entryOf(h *tar.Header, in io.Reader) (entry, error) {
 		if same, is := t.entries[strings.TrimPrefix(path.Clean("/"+h.Linkname), "/")]; is && !strings.Contains(h.Linkname, "..") {
 			return same, nil
 		}
-		return entry{}, fmt.Errorf("its file %s is a link to %q, which is none of its files", diag.Visible(h.Name), h.Linkname)
+		return entry{}, fmt.Errorf("its file %s is a link to %q, which is not one of its files", diag.Visible(h.Name), h.Linkname)
 	}
 	return entry{}, fmt.Errorf("it has %s, which is a device, a pipe or a socket, and no file", diag.Visible(h.Name))
 }

@@ -135,7 +135,7 @@ func readTree(from string, skip func(name string) bool) (*tree, error) {
 	return t, nil
 }
 
-// readEntry reads one file or link that has at most so many bytes.
+// readEntry reads one file or link that has at most room bytes.
 func readEntry(root *os.Root, name string, d fs.DirEntry, room int) (entry, error) {
 	switch d.Type() {
 	case fs.ModeSymlink:

@@ -67,7 +67,7 @@ func (t *tree) add(name string, e entry) error {
 	return t.fits(len(t.entries), int64(t.size))
 }
 
-// fits returns an error if a package with so many entries and bytes is too large.
+// fits returns an error if a package with that many entries and bytes is too large.
 func (t *tree) fits(entries int, bytes int64) error {
 	switch {
 	case entries > maxEntries:

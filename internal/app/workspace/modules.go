@@ -21,7 +21,7 @@ func newModules(o Options) *Modules {
 }
 
 // Pin has the manifests of this command pin the modules that the lock file lacks; with upgrade, all of
-// them anew. It returns what knows the pins once the manifests are read.
+// them again. It returns what knows the pins once the manifests are read.
 func (m *Modules) Pin(ctx context.Context, upgrade bool) *modules.Packages {
 	o := m.o
 	o.Pin, o.Upgrade = true, upgrade

@@ -45,12 +45,12 @@ func (a Address) Commit() string {
 	return ""
 }
 
-// Is reports whether a source is meant for Parse.
+// Is reports whether a source is intended for Parse.
 func Is(text string) bool {
 	return strings.HasPrefix(text, gitPrefix) || strings.HasPrefix(text, ociPrefix)
 }
 
-// Parse reads a source. An error says why it is not valid, in a sentence.
+// Parse reads a source. An error reports why it is not valid, in a sentence.
 func Parse(text string) (Address, error) {
 	for _, r := range text {
 		if r <= ' ' || r == 0x7f || r == '\\' {
@@ -83,7 +83,7 @@ func image(text, rest string) (a Address, err error) {
 		return Address{}, err
 	}
 	if imagestore.Reserved(a.Image) {
-		return Address{}, fmt.Errorf("%q names an image that comes with deployster, and is no module", text)
+		return Address{}, fmt.Errorf("%q names an image that comes with deployster, and not a module", text)
 	}
 	return a, nil
 }
@@ -124,7 +124,7 @@ func ref(text, query string, given bool) (string, error) {
 	}
 	values, err := url.ParseQuery(query)
 	if err != nil || len(values) != 1 || len(values["ref"]) != 1 {
-		return "", fmt.Errorf("%q has more than ref=NAME after its ?. The name of a branch, a tag or a commit is all that can be there; "+
+		return "", fmt.Errorf("%q has more than ref=NAME after its ?. The name of a branch, a tag or a commit is all that can follow it; "+
 			"the directory stands before it: //DIRECTORY?ref=NAME", text)
 	}
 	name := values.Get("ref")

@@ -30,7 +30,7 @@ func TestParse_ReadsSources(t *testing.T) {
 	}
 }
 
-func TestParse_RefusesWhatIsNoSource(t *testing.T) {
+func TestParse_RefusesOtherTexts(t *testing.T) {
 	for text, want := range map[string]string{
 		"oci://":                                    "invalid reference",
 		"oci://Acme/Web":                            "Acme/Web",

@@ -25,7 +25,7 @@ type PackOptions struct {
 	Dir       string          // the directory with its files; "" = none
 	Files     *imagefiles.Set // more files; nil = none
 	Base      string          // an image on this machine that the new one extends; "" = none
-	Portable  bool            // it is for all platforms: its files are no programs
+	Portable  bool            // it is for all platforms: nothing of it is run
 
 	Entrypoint []string          // nil = the base's; otherwise it also drops the base's Cmd
 	Cmd        []string          // nil = the base's
