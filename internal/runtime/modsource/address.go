@@ -139,7 +139,7 @@ func ref(text, query string, given bool) (string, error) {
 func location(text, location string) error {
 	u, err := url.Parse(location)
 	if err != nil {
-		return fmt.Errorf("%q has no valid URL after git::", text)
+		return fmt.Errorf("%q has no valid URL that follows its git:: prefix", text)
 	}
 	_, password := u.User.Password()
 	switch {
@@ -170,7 +170,7 @@ func directory(text, dir string, given bool) (string, error) {
 		return "", nil
 	}
 	if !fs.ValidPath(dir) || dir == "." {
-		return "", fmt.Errorf("%q has no valid directory after //: it is the path of a directory in the package, without . and ..", text)
+		return "", fmt.Errorf("%q has no valid directory after //: it is the path of a directory in the package, without .. in it", text)
 	}
 	return dir, nil
 }
