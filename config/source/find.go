@@ -23,11 +23,16 @@ import (
 // in args (relative to the workspace). It is an error if there are none. The files of
 // flags hold values of variables, and are not manifests whatever their names.
 func Find(workspace string, args []string, flags []VarFlag) (Sources, diag.Diagnostics) {
+	return Edited(nil).Find(workspace, args, flags)
+}
+
+// Find is the function Find where these texts count.
+func (e Edited) Find(workspace string, args []string, flags []VarFlag) (Sources, diag.Diagnostics) {
 	workspace, err := filepath.Abs(workspace)
 	if err != nil {
 		return Sources{}, diag.Diagnostics{diag.Errorf("No working directory", "%s", err)}
 	}
-	f := finder{workspace: workspace, seen: map[string]bool{}, values: map[string]bool{}}
+	f := finder{workspace: workspace, edited: e, seen: map[string]bool{}, values: map[string]bool{}}
 	for _, flag := range flags {
 		if flag.File {
 			f.values[f.absolute(flag.Value)] = true
@@ -48,13 +53,15 @@ func Find(workspace string, args []string, flags []VarFlag) (Sources, diag.Diagn
 	case !f.diags.HasErrors():
 		f.diags = append(f.diags, noManifest(workspace, args))
 	}
-	src := Sources{Workspace: workspace, Dir: commonDir(workspace, f.dirs), Manifests: f.files, Reads: map[string][]byte{}}
+	src := Sources{Workspace: workspace, Dir: commonDir(workspace, f.dirs), Manifests: f.files, Reads: map[string][]byte{},
+		Edited: e}
 	return src, f.diags
 }
 
 // finder collects manifest files.
 type finder struct {
 	workspace string
+	edited    Edited
 	files     []File
 	dirs      []string // absolute: the directories that were searched for manifests
 	empty     []string // as given by the user: directories without manifests
@@ -104,15 +111,15 @@ func (f *finder) absolute(path string) string {
 func (f *finder) directory(dir string) {
 	path := f.absolute(dir)
 	f.dirs = append(f.dirs, path)
-	entries, err := os.ReadDir(path) // sorted by name
+	names, err := f.edited.names(path, func(e fs.DirEntry) bool { return !e.IsDir() })
 	if err != nil {
 		f.fail("Unreadable directory", "The directory %q cannot be read: %s.", dir, reason(err))
 		return
 	}
 	found := false
-	for _, e := range entries {
-		if !e.IsDir() && IsManifest(e.Name()) && !f.values[filepath.Join(path, e.Name())] {
-			f.file(filepath.Join(dir, e.Name()))
+	for _, name := range names {
+		if IsManifest(name) && !f.values[filepath.Join(path, name)] {
+			f.file(filepath.Join(dir, name))
 			found = true
 		}
 	}
@@ -134,7 +141,7 @@ func (f *finder) file(path string) {
 		f.seen[""] = true // reported once
 		return
 	}
-	data, err := readRegular(full)
+	data, err := f.edited.read(full)
 	if err != nil {
 		f.fail("Unreadable manifest", "%q cannot be read: %s.", path, reason(err))
 		return
@@ -197,10 +204,12 @@ func readOpen(f *os.File) ([]byte, error) {
 		return nil, err
 	}
 	if len(data) > MaxFileSize {
-		return nil, fmt.Errorf("it has more than %d bytes, the limit", MaxFileSize)
+		return nil, errTooLarge
 	}
 	return data, nil
 }
+
+var errTooLarge = fmt.Errorf("it has more than %d bytes, the limit", MaxFileSize)
 
 // reason returns the text of an error without the path, which the message has already.
 func reason(err error) string {

@@ -127,7 +127,7 @@ func (s *Set) moduleFiles(dir string, at hcl.Range) ([]File, *hcl.Diagnostic) {
 		s.Src.Modules[rel] = files
 		return files, nil
 	}
-	f := finder{workspace: s.Src.Workspace, seen: map[string]bool{}}
+	f := finder{workspace: s.Src.Workspace, edited: s.Src.Edited, seen: map[string]bool{}}
 	f.directory(rel)
 	if len(f.diags) > 0 {
 		return nil, Failure(at, "Unreadable module", "%s", f.diags[0].Detail)

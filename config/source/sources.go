@@ -56,6 +56,7 @@ type Sources struct {
 	Replay bool
 	// Packages obtains modules that are not directories of this machine; nil = there can be none.
 	Packages Packages
+	Edited   Edited `json:"-"`
 }
 
 // Builtins holds the values of the root object `deployster`, and the home directory

@@ -34,7 +34,12 @@ const envPrefix = "DEPLOYSTER_VAR_"
 // DEPLOYSTER_VAR_name of environ, auto files in home/.deployster, auto files in the
 // workspace, then the flags in their order.
 func FindVariables(workspace, home string, environ []string, flags []VarFlag) ([]VarInput, diag.Diagnostics) {
-	f := varFinder{workspace: workspace}
+	return Edited(nil).FindVariables(workspace, home, environ, flags)
+}
+
+// FindVariables is the function FindVariables where these texts count.
+func (e Edited) FindVariables(workspace, home string, environ []string, flags []VarFlag) ([]VarInput, diag.Diagnostics) {
+	f := varFinder{workspace: workspace, edited: e}
 	environ = slices.Sorted(slices.Values(environ))
 	for _, e := range environ {
 		name, text, _ := strings.Cut(e, "=")
@@ -77,6 +82,7 @@ func Pinned(values map[string]json.RawMessage) ([]VarInput, diag.Diagnostics) {
 // varFinder collects variable values.
 type varFinder struct {
 	workspace string
+	edited    Edited
 	found     []VarInput
 	diags     diag.Diagnostics
 }
@@ -129,16 +135,16 @@ func (f *varFinder) terraformFiles(dir string) {
 
 // autoFiles reads the variable files of a directory, which need not exist.
 func (f *varFinder) autoFiles(dir, shown string) {
-	entries, err := os.ReadDir(dir)
+	names, err := f.edited.names(dir, nil)
 	if err != nil {
 		if !os.IsNotExist(err) {
 			f.fail("Unreadable directory", "The directory %s cannot be searched for variable files: %s.", dir, reason(err))
 		}
 		return
 	}
-	for _, e := range entries {
-		if IsAutoFile(e.Name()) {
-			f.read(filepath.Join(dir, e.Name()), filepath.Join(shown, e.Name()))
+	for _, name := range names {
+		if IsAutoFile(name) {
+			f.read(filepath.Join(dir, name), filepath.Join(shown, name))
 		}
 	}
 }
@@ -153,7 +159,7 @@ func (f *varFinder) file(name string) {
 
 // read reads one variable file, in the syntax of its file name.
 func (f *varFinder) read(path, shown string) {
-	data, err := readRegular(path)
+	data, err := f.edited.read(path)
 	if err != nil {
 		f.fail("Unreadable variable file", "The variable file %q cannot be read: %s.", shown, reason(err))
 		return

@@ -17,6 +17,7 @@ type Inputs struct {
 	Paths     []string         // manifests and directories of them, which may be only a part; none = the whole workspace
 	Variables []config.VarFlag // later ones override earlier ones
 	Ask       bool             // prompt the UI for variables that have no value
+	Edited    config.Edited    // texts that count in place of those of files
 }
 
 // load is config.Load or config.Check.
@@ -67,11 +68,11 @@ func (w *Workspace) consoleManifest(ctx context.Context, in Inputs) (*config.Man
 
 // read returns the errors in the manifests as diagnostics, and leaves it to the caller what they mean.
 func (w *Workspace) read(ctx context.Context, in Inputs, with load) (*config.Manifest, diag.Diagnostics, error) {
-	sources, err := w.Modules.Find(ctx, in.Paths, in.Variables)
+	sources, err := w.Modules.Find(ctx, in)
 	if err != nil {
 		return nil, nil, err
 	}
-	inputs, diags := config.FindVariables(w.Dir, w.Home, w.Environ, in.Variables)
+	inputs, diags := in.Edited.FindVariables(w.Dir, w.Home, w.Environ, in.Variables)
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}

@@ -39,9 +39,9 @@ func (m *Modules) kept(dir string) config.Packages {
 	return modules.New(context.Background(), o)
 }
 
-// Find reads the manifests, those in paths or all of the workspace. What loads them can obtain their modules.
-func (m *Modules) Find(ctx context.Context, paths []string, flags []config.VarFlag) (config.Sources, error) {
-	sources, diags := config.Find(m.o.Dir, paths, flags)
+// Find reads the manifests, those in the paths or all of the workspace. What loads them can obtain their modules.
+func (m *Modules) Find(ctx context.Context, in Inputs) (config.Sources, error) {
+	sources, diags := in.Edited.Find(m.o.Dir, in.Paths, in.Variables)
 	if diags.HasErrors() {
 		return config.Sources{}, diags
 	}

@@ -1,0 +1,28 @@
+package config
+
+import (
+	"github.com/zclconf/go-cty/cty/function"
+
+	"deployster/config/decl"
+	"deployster/config/funcs"
+	"deployster/config/source"
+)
+
+// What programs know of the language that help people to write manifests.
+type (
+	Syntax        = decl.Syntax
+	ReferenceRoot = decl.Root
+	Edited        = source.Edited
+)
+
+// Language returns what a manifest may have: its blocks, with their attributes and blocks.
+func Language() Syntax { return decl.Language() }
+
+// ReferenceRoots returns the names with which references begin.
+func ReferenceRoots() []ReferenceRoot { return decl.Roots() }
+
+// Functions returns the functions of expressions. Those of files read none.
+func Functions() map[string]function.Function { return funcs.New(funcs.Env{}) }
+
+// IsManifest reports whether a file with this name is a manifest.
+func IsManifest(name string) bool { return source.IsManifest(name) }
