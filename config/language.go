@@ -1,10 +1,12 @@
 package config
 
 import (
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty/function"
 
 	"deployster/config/decl"
 	"deployster/config/funcs"
+	"deployster/config/limits"
 	"deployster/config/source"
 )
 
@@ -26,3 +28,9 @@ func Functions() map[string]function.Function { return funcs.New(funcs.Env{}) }
 
 // IsManifest reports whether a file with this name is a manifest.
 func IsManifest(name string) bool { return source.IsManifest(name) }
+
+// HasValuesOnly reports whether a file whose name is that of a manifest has values of variables.
+func HasValuesOnly(name string, text []byte) bool { return source.HasValuesOnly(name, text) }
+
+// IsNested reports whether a text in native syntax is nested more deeply than the parser may be given.
+func IsNested(text []byte) bool { return limits.Native(text, "", false, hcl.InitialPos) != nil }

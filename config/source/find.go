@@ -146,7 +146,7 @@ func (f *finder) file(path string) {
 		f.fail("Unreadable manifest", "%q cannot be read: %s.", path, reason(err))
 		return
 	}
-	if hasValuesOnly(path, data) {
+	if HasValuesOnly(path, data) {
 		return
 	}
 	if f.total += len(data); f.total > maxTotalSize {
@@ -170,9 +170,9 @@ func IsManifest(name string) bool {
 // firstIsValue matches a file that begins with an attribute, after comments.
 var firstIsValue = regexp.MustCompile(`^(?s:\s|#[^\n]*\n|//[^\n]*\n|/\*.*?\*/)*[a-zA-Z][a-zA-Z0-9_-]*[ \t]*=[^=>]`)
 
-// hasValuesOnly reports whether a file consists of lines NAME = VALUE only: a
+// HasValuesOnly reports whether a file consists of lines NAME = VALUE only: a
 // manifest has none of them outside of blocks, so it is a file for -var-file.
-func hasValuesOnly(path string, data []byte) bool {
+func HasValuesOnly(path string, data []byte) bool {
 	if !strings.HasSuffix(path, ".hcl") || !firstIsValue.Match(data) || limits.Native(data, path, false, hcl.InitialPos) != nil {
 		return false
 	}
