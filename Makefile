@@ -26,6 +26,7 @@ build:
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-agent ./containerd/agent/deployster-agent
 	cd bridge && go build -buildvcs=false -ldflags="-s -w" -o ../bin/deployster-terraform .
 	cd kube && go build -buildvcs=false -ldflags="-s -w" -o ../bin/deployster-kube .
+	cd lsp && go build -buildvcs=false -ldflags="-s -w" -o ../bin/deployster-lsp .
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-pod ./internal/runtime/pod/deployster-pod
 	$(call image,machine,machine,amd64)
 	$(call image,notify,notify,amd64)
@@ -79,7 +80,7 @@ HEAVY = '^TestModel_RandomHistories$$|^TestClient_TakesTheLargestAnswer$$|^TestC
 HEAVY_IN = ./internal/base/sharedlog ./internal/runtime/remote ./internal/runtime/runner/typeschema ./state
 
 # Each benchmark runs twice by `make test`, with small sizes (-short), so that none rots.
-BENCHMARKED = $(shell grep -rlE '^func Benchmark' --include='*_test.go' . | grep -vE '^./(bridge|kube)/' | xargs -n 1 dirname | sort -u)
+BENCHMARKED = $(shell grep -rlE '^func Benchmark' --include='*_test.go' . | grep -vE '^./(bridge|kube|lsp)/' | xargs -n 1 dirname | sort -u)
 
 # `make check` vets everything once: go test would vet all that is imported a second and a
 # third time, which took longer than compiling it. The race detector would have each process
@@ -95,8 +96,10 @@ test: build
 	go test -vet=off -count=1 -timeout 75m -parallel 4 $(LONGEST) $$(go list ./... | grep -vxF "$$(printf '%s\n' deployster/config $(RACED))")
 	cd bridge && go test -vet=off ./...
 	cd kube && go test -vet=off ./...
+	cd lsp && go test -vet=off ./...
 	cd release && go test -vet=off ./...
 	go test -vet=off -short -run '^$$' -bench . -benchtime 2x $(BENCHMARKED)
+	cd lsp && go test -vet=off -short -run '^$$' -bench . -benchtime 2x ./internal/server
 	cd bridge && go test -vet=off -short -run '^$$' -bench . -benchtime 2x .
 
 # The README's two commands on a bare Debian 12, which shows what .ci/setup lacks. BARE is a
@@ -177,6 +180,7 @@ check:
 	go vet ./...
 	cd bridge && go vet ./...
 	cd kube && go vet ./...
+	cd lsp && go vet ./...
 	cd release && go vet ./...
 	go tool staticcheck ./...
 	$(MAKE) darwin

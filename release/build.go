@@ -18,6 +18,7 @@ var programs = []program{
 	{"deployster-agent", ".", "./containerd/agent/deployster-agent"},
 	{"deployster-terraform", "bridge", "."},
 	{"deployster-kube", "kube", "."},
+	{"deployster-lsp", "lsp", "."},
 }
 
 // images are the programs of the images that come with deployster.

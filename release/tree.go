@@ -142,7 +142,7 @@ func compress(content []byte) []byte {
 // licences returns the licences of everything that is linked in.
 func (r *release) licences() ([]byte, error) {
 	dirs := map[string]string{}
-	for _, dir := range []string{".", "bridge", "kube"} {
+	for _, dir := range []string{".", "bridge", "kube", "lsp"} {
 		list, err := r.output(filepath.Join(r.root, dir), "go", "list", "-m", "-f", "{{.Path}}@{{.Version}}\t{{.Dir}}", "all")
 		if err != nil {
 			return nil, err

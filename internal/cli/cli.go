@@ -158,7 +158,7 @@ func newApp(e Env) *cli.App {
 		Commands: []*cli.Command{
 			initCommand(e), planCommand(e), applyCommand(e), destroyCommand(e), driftCommand(e), watchCommand(e), showCommand(e),
 			signCommand(e), outputCommand(e),
-			validateCommand(e), casesCommand(e), formatCommand(e), graphCommand(e), consoleCommand(e),
+			validateCommand(e), casesCommand(e), formatCommand(e), lspCommand(e), graphCommand(e), consoleCommand(e),
 			stateCommand(e), resolveCommand(e), typeCommand(e), policyCommand(e), imageCommand(e), moduleCommand(e),
 			artifactCommand(e), runsCommand(e), hostCommand(e),
 			newCommand(e), migrateCommand(e), versionCommand(e), completionCommand(e), completeCommand(e), manCommand(e),

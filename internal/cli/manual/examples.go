@@ -26,6 +26,7 @@ var examples = map[string][]string{
 	"validate":           {"deployster validate -json"},
 	"test":               {"deployster test", "deployster test -run 'too large' -junit results.xml"},
 	"fmt":                {"deployster fmt -recursive", "deployster fmt -check -diff"},
+	"lsp":                {"deployster lsp"},
 	"graph":              {"deployster graph -format=svg plan.bin > plan.svg"},
 	"console":            {"echo 'upper(var.name)' | deployster console -var name=shop"},
 	"state":              {"deployster state list", "deployster state mv disk archive"},

@@ -134,6 +134,7 @@ func params(root string, setup func(*testscript.Env) error) testscript.Params {
 			"notify-socket": listenForNotes,
 			"nobody":        becomeNobody,
 			"cluster":       startCluster,
+			"editor":        asEditor,
 			"person":        becomePerson,
 		},
 	}

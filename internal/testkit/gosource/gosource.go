@@ -26,10 +26,10 @@ type File struct {
 func (f File) IsTest() bool { return strings.HasSuffix(f.Path, "_test.go") }
 
 // others are directories without sources of this module, or with examples.
-var others = []string{"bin", "bridge", "kube", "release", "docs/examples"}
+var others = []string{"bin", "bridge", "kube", "lsp", "release", "docs/examples"}
 
 // Read returns every Go file below the root of the module, but for test data and
-// the examples of the documentation, which are programs of their own, and the bridge and kube,
+// the examples of the documentation, which are programs of their own, and the bridge, kube and lsp,
 // which are modules of their own.
 func Read(root string) (files []File, err error) {
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -2,8 +2,12 @@ package server
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl-lang/lang"
+	"github.com/hashicorp/hcl-lang/reference"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
@@ -31,14 +35,49 @@ func (s *Server) complete(ctx context.Context, in wire.At) (any, error) {
 		return out, nil
 	}
 	found, err := d.CompletionAtPos(ctx, file.Path, file.Lines.Pos(p.offset))
-	if err != nil {
-		return out, nil // nothing can stand there
+	if err != nil || len(found.List) == 0 {
+		found = p.inExpression(targets)
 	}
 	out.Incomplete = targets.more || !found.IsComplete
 	for _, c := range found.List {
 		out.Items = append(out.Items, s.completion(file, c, p.offset, extra))
 	}
 	return out, nil
+}
+
+// inExpression returns the references and functions that can stand in an expression of which hcl-lang knows
+// nothing, such as a value in an object whose schema is not known. It returns none where a value cannot begin.
+func (p *place) inExpression(t *targets) lang.Candidates {
+	src := p.file.Lines.Text[:p.offset]
+	start := p.offset - len(t.prefix)
+	text := strings.TrimRight(string(src[:start]), " \t")
+	if !p.file.Manifest || text == "" || !strings.HasSuffix(text, "${") && !strings.ContainsRune("=([,?:!&|+-*/%<>", rune(text[len(text)-1])) {
+		return lang.ZeroCandidates()
+	}
+	at := hcl.Range{Filename: p.file.Path, Start: hcl.Pos{Byte: start}, End: hcl.Pos{Byte: p.offset}}
+	out := lang.Candidates{IsComplete: true}
+	add := func(label, detail, text, doc string, kind lang.CandidateKind) {
+		out.List = append(out.List, lang.Candidate{Label: label, Detail: detail, Kind: kind, Description: lang.Markdown(doc),
+			TextEdit: lang.TextEdit{Range: at, NewText: text}})
+	}
+	var walk func(list reference.Targets)
+	walk = func(list reference.Targets) {
+		for _, one := range list {
+			address := one.Addr.String()
+			if strings.HasPrefix(address, t.prefix) {
+				add(address, one.Name, address, one.Description.Value, lang.ReferenceCandidateKind)
+			} else if strings.HasPrefix(t.prefix, address) {
+				walk(one.NestedTargets)
+			}
+		}
+	}
+	walk(t.list)
+	for _, name := range slices.Sorted(maps.Keys(p.s.language.Functions)) {
+		if f := p.s.language.Functions[name]; strings.HasPrefix(name, t.prefix) {
+			add(name, "function", name+"(", f.Description, lang.FunctionCandidateKind)
+		}
+	}
+	return out
 }
 
 // filled returns the syntax of a file for completion at an offset, and by how much it is longer there.
@@ -71,7 +110,7 @@ func typed(src []byte) string {
 				return string(src[i:])
 			}
 			quoted = !quoted
-		case c == '\n':
+		case c == '\n', !quoted && c == '[' && (i < 2 || !isNameByte(src[i-2]) && src[i-2] != ']'): // a list
 			return string(src[i:])
 		case !quoted && c != '.' && c != '[' && c != ']' && !isNameByte(c):
 			return string(src[i:])

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -273,7 +272,7 @@ func (s *Server) ready(ctx context.Context, _ struct{}) (any, error) {
 	go func() { // the answer comes after this notification
 		_, err := rpc.Callback(context.WithoutCancel(ctx), "client/registerCapability", map[string]any{"registrations": []map[string]any{{
 			"id": "files", "method": "workspace/didChangeWatchedFiles", "registerOptions": map[string]any{"watchers": watchers}}}})
-		if err != nil && !errors.Is(err, os.ErrClosed) {
+		if err != nil && ctx.Err() == nil {
 			log.Printf("the client watches no files: %v", err)
 		}
 	}()
