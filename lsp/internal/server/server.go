@@ -51,11 +51,11 @@ type Server struct {
 	language *language.Language
 	checker  *checker
 
-	snippets    atomic.Bool // the client takes them
-	watches     atomic.Bool // the client can watch files
-	initialized atomic.Bool
-	shut        atomic.Bool // the client wants no more
-	background  sync.WaitGroup
+	snippets   atomic.Bool // the client takes them
+	watches    atomic.Bool // the client can watch files
+	background sync.WaitGroup
+
+	initialized, shut bool // what the client has sent; of the assigner
 }
 
 // ErrEarlyExit is the error of a client that ends the server without a shutdown.
@@ -98,26 +98,29 @@ type assigner struct {
 	stop context.CancelCauseFunc
 }
 
-// Assign implements jrpc2.Assigner.
+// Assign implements jrpc2.Assigner. It is called in the order of the messages, while what they ask for may be done at one
+// time: so it is here that the life of the server is followed.
 func (a assigner) Assign(_ context.Context, method string) jrpc2.Handler {
 	s := a.s
 	switch method {
 	case "exit":
+		why := ErrEarlyExit
+		if s.shut {
+			why = errExit
+		}
 		return func(context.Context, *jrpc2.Request) (any, error) {
-			if s.shut.Load() {
-				a.stop(errExit)
-			} else {
-				a.stop(ErrEarlyExit)
-			}
+			a.stop(why)
 			return nil, nil
 		}
 	case "initialize":
-		return guarded(func(ctx context.Context, in wire.Initialize) (any, error) { return s.initialize(ctx, in, a.stop) })
-	case "shutdown":
-		return func(context.Context, *jrpc2.Request) (any, error) {
-			s.shut.Store(true)
-			return nil, nil
+		if s.initialized {
+			return refused(jrpc2.InvalidRequest, "initialize comes once")
 		}
+		s.initialized = true
+		return guarded(func(_ context.Context, in wire.Initialize) (any, error) { return s.initialize(in, a.stop), nil })
+	case "shutdown":
+		s.shut = true
+		return nothing
 	case "$/cancelRequest":
 		return guarded(func(ctx context.Context, in wire.Cancel) (any, error) {
 			jrpc2.ServerFromContext(ctx).CancelRequest(string(in.ID))
@@ -125,21 +128,24 @@ func (a assigner) Assign(_ context.Context, method string) jrpc2.Handler {
 		})
 	}
 	h := s.handler(method)
-	if h == nil && strings.HasPrefix(method, "$/") {
-		return func(context.Context, *jrpc2.Request) (any, error) { return nil, nil } // anybody may leave them out
-	}
-	if h == nil {
+	switch {
+	case h == nil && strings.HasPrefix(method, "$/"):
+		return nothing // anybody may leave them out
+	case h == nil:
 		return nil
+	case s.shut:
+		return refused(jrpc2.InvalidRequest, "the server was shut down")
+	case !s.initialized:
+		return refused(codeNotInitialized, "the first request must be initialize")
 	}
-	return func(ctx context.Context, r *jrpc2.Request) (any, error) {
-		switch {
-		case s.shut.Load():
-			return nil, jrpc2.Errorf(jrpc2.InvalidRequest, "the server was shut down")
-		case !s.initialized.Load():
-			return nil, jrpc2.Errorf(codeNotInitialized, "the first request must be initialize")
-		}
-		return h(ctx, r)
-	}
+	return h
+}
+
+// nothing is the handler of what needs nothing done.
+func nothing(context.Context, *jrpc2.Request) (any, error) { return nil, nil }
+
+func refused(code jrpc2.Code, why string) jrpc2.Handler {
+	return func(context.Context, *jrpc2.Request) (any, error) { return nil, jrpc2.Errorf(code, "%s", why) }
 }
 
 func (s *Server) handler(method string) jrpc2.Handler {
@@ -207,10 +213,7 @@ func guarded[In any](f func(context.Context, In) (any, error)) jrpc2.Handler {
 }
 
 // initialize answers the first request of a client.
-func (s *Server) initialize(ctx context.Context, in wire.Initialize, stop context.CancelCauseFunc) (any, error) {
-	if s.initialized.Swap(true) {
-		return nil, jrpc2.Errorf(jrpc2.InvalidRequest, "initialize comes once")
-	}
+func (s *Server) initialize(in wire.Initialize, stop context.CancelCauseFunc) any {
 	s.snippets.Store(in.Capabilities.TextDocument.Completion.Item.Snippets)
 	s.watches.Store(in.Capabilities.Workspace.Watched.Dynamic)
 	folders := paths(in.Folders)
@@ -239,12 +242,12 @@ func (s *Server) initialize(ctx context.Context, in wire.Initialize, stop contex
 			"codeActionProvider":         map[string]any{"codeActionKinds": []string{wire.QuickFix}},
 			"workspace":                  map[string]any{"workspaceFolders": map[string]any{"supported": true, "changeNotifications": true}},
 		},
-	}, nil
+	}
 }
 
 // watchProcess ends the server when the client's process has ended, though its connection is still open.
 func watchProcess(pid int, every time.Duration, stop context.CancelCauseFunc) {
-	for errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) == false {
+	for !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		time.Sleep(every)
 	}
 	stop(fmt.Errorf("the process %d of the client has ended", pid))
