@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -171,5 +172,35 @@ func TestProgram_LivesOnAfterBadMessages(t *testing.T) {
 	send(t, in, `{"jsonrpc":"2.0","method":"exit"}`)
 	if code := ended(t, cmd); code != 0 {
 		t.Errorf("exit code %d: %s", code, out)
+	}
+}
+
+// A request that the client ends is answered as the protocol says, also while a large manifest is checked.
+func TestProgram_EndsCancelledRequests(t *testing.T) {
+	t.Parallel()
+	cmd, in, out := program(t)
+	var src strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&src, "resource \"r%d\" {\n  type = \"acme/x\"\n  depends_on = [resource.r0]\n}\n", i)
+	}
+	document, err := json.Marshal(src.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	uri := `"uri":"file://` + t.TempDir() + `/main.hcl"`
+	send(t, in, initialize(os.Getpid()),
+		`{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{`+uri+`,"version":1,"text":`+string(document)+`}}}`)
+	for id := 10; id < 30; id++ {
+		send(t, in, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"textDocument/references","params":{"textDocument":{%s},"position":{"line":0,"character":12}}}`,
+			id, uri), fmt.Sprintf(`{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":%d}}`, id))
+	}
+	send(t, in, `{"jsonrpc":"2.0","id":2,"method":"shutdown"}`)
+	for id := 10; id < 30; id++ {
+		out.wait(t, fmt.Sprintf(`"id":%d,`, id))
+	}
+	out.wait(t, `"id":2,`)
+	send(t, in, `{"jsonrpc":"2.0","method":"exit"}`)
+	if code := ended(t, cmd); code != 0 || !strings.Contains(out.String(), `"code":-32800`) {
+		t.Errorf("exit code %d, and no request was ended", code)
 	}
 }

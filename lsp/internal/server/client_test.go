@@ -21,7 +21,7 @@ import (
 
 // editor is an editor with a server of its own.
 type editor struct {
-	t    *testing.T
+	t    testing.TB
 	dir  string
 	rpc  *jrpc2.Client
 	end  func()
@@ -37,7 +37,7 @@ type editor struct {
 const cursor = "‸"
 
 // start opens an editor in a folder with files, by their names.
-func start(t *testing.T, files map[string]string) *editor {
+func start(t testing.TB, files map[string]string) *editor {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
