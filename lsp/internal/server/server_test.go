@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -404,6 +405,37 @@ func TestErrors_AreOfTheProtocol(t *testing.T) {
 	}
 	e.notify("exit", nil)
 	if err := <-e.done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestErrors_BeforeInitialize(t *testing.T) {
+	t.Parallel()
+	a := assigner{s: &Server{}}
+	for method, want := range map[string]jrpc2.Code{"textDocument/hover": codeNotInitialized, "shutdown": jrpc2.NoError} {
+		_, err := a.Assign(t.Context(), method)(t.Context(), &jrpc2.Request{})
+		if got := jrpc2.ErrorCode(err); got != want {
+			t.Errorf("%s: %v, want %v", method, err, want)
+		}
+	}
+}
+
+func TestGuarded_LivesOn(t *testing.T) {
+	t.Parallel()
+	_, err := guarded(func(context.Context, struct{}) (any, error) { panic("a fault of this test") })(t.Context(), &jrpc2.Request{})
+	if jrpc2.ErrorCode(err) != jrpc2.InternalError || !strings.Contains(err.Error(), "a fault of this test") {
+		t.Error(err)
+	}
+}
+
+func TestGuarded_SaysWhatTheClientEnded(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := guarded(func(context.Context, struct{}) (any, error) {
+		cancel()
+		return 1, nil
+	})(ctx, &jrpc2.Request{})
+	if jrpc2.ErrorCode(err) != codeCancelled {
 		t.Error(err)
 	}
 }
