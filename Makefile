@@ -190,6 +190,7 @@ check:
 # The client for darwin is compiled, and what is there in place of Linux is vetted with its tests.
 darwin:
 	GOOS=darwin GOARCH=arm64 go build -o /dev/null .
+	cd lsp && GOOS=darwin GOARCH=arm64 go vet .
 	GOOS=darwin GOARCH=arm64 go vet $$(grep -rl --include='*_other.go' '^//go:build !linux' . | xargs -n 1 dirname | sort -u)
 
 # The subjects of the last 50 commits, from the one on that brought the hook. Nothing is
@@ -235,6 +236,7 @@ functions-table:
 checks:
 	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./apply ./plan ./internal/runtime/guard ./internal/runtime/remote/ssh ./internal/app/artifacts ./internal/app/redact ./apply/turns ./internal/runtime/runner/worker ./containerd ./containerd/agent ./containerd/sweep ./machine/internal/text ./machine/internal/etc ./machine/internal/settings ./machine/internal/content ./machine/internal/brought ./machine/internal/certificates ./internal/app/policy ./internal/app/notifying ./internal/app/modules ./internal/migrate/original ./state/transfer
 	cd kube && go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./internal/place
+	cd lsp && go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./internal/server
 
 # What terraform makes of the edits in docs/refactoring.md, and the table there; and what
 # it replaces because of replace_triggered_by.

@@ -18,7 +18,10 @@ import (
 func (r *release) modules() (map[string]bool, error) {
 	found := map[string]bool{}
 	for _, arch := range architectures {
-		files := []string{r.client(arch)}
+		var files []string
+		for _, name := range onDarwin {
+			files = append(files, r.client(arch, name))
+		}
 		for _, name := range append(names(), "runc") {
 			files = append(files, r.binary(arch, name))
 		}

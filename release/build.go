@@ -26,8 +26,11 @@ var images = []program{{"machine", ".", "./machine"}, {"notify", ".", "./notify"
 
 func (r *release) binary(arch, name string) string { return filepath.Join(r.work, "bin", arch, name) }
 
-// client returns the path of the program for darwin.
-func (r *release) client(arch string) string { return r.binary("darwin-"+arch, "deployster") }
+// onDarwin are the programs that darwin gets: what runs nothing on its own machine.
+var onDarwin = []string{"deployster", "deployster-lsp"}
+
+// client returns the path of a program for darwin.
+func (r *release) client(arch, name string) string { return r.binary("darwin-"+arch, name) }
 
 // build builds all programs for an architecture.
 func (r *release) build(arch string) error {
@@ -36,8 +39,13 @@ func (r *release) build(arch string) error {
 			return err
 		}
 	}
-	if err := r.compile(programs[0], "darwin", arch, r.client(arch)); err != nil {
-		return err
+	for _, p := range programs {
+		if !slices.Contains(onDarwin, p.name) {
+			continue
+		}
+		if err := r.compile(p, "darwin", arch, r.client(arch, p.name)); err != nil {
+			return err
+		}
 	}
 	c := exec.Command("sh", "runc.sh", arch, r.binary(arch, "runc"), filepath.Join(r.debian, "runc"))
 	c.Stdout, c.Stderr = os.Stderr, os.Stderr

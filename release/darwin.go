@@ -26,11 +26,15 @@ func (r *release) darwin(common []file) error {
 	}
 	for _, arch := range architectures {
 		r.say("packing for darwin on %s", arch)
-		client, err := os.ReadFile(r.client(arch))
-		if err == nil {
-			err = r.darwinArchive(arch, slices.Concat(darwinFiles(common), hosts, []file{{"/usr/lib/deployster/deployster", client, 0o755}}))
+		files := slices.Concat(darwinFiles(common), hosts)
+		for _, name := range onDarwin {
+			content, err := os.ReadFile(r.client(arch, name))
+			if err != nil {
+				return err
+			}
+			files = append(files, file{"/usr/lib/deployster/" + name, content, 0o755})
 		}
-		if err != nil {
+		if err := r.darwinArchive(arch, files); err != nil {
 			return err
 		}
 	}

@@ -103,7 +103,8 @@ func TestPackages_HaveTheDateOfTheCommit(t *testing.T) {
 func TestDarwin_HasTheClientAndWhatHostsAreGiven(t *testing.T) {
 	r := release{version: "1.0.0", date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), work: t.TempDir(), out: t.TempDir()}
 	for _, arch := range architectures {
-		for path, content := range map[string]string{r.client(arch): "darwin " + arch, r.binary(arch, "deployster"): "linux " + arch,
+		for path, content := range map[string]string{r.client(arch, "deployster"): "darwin " + arch, r.client(arch, "deployster-lsp"): "editor " + arch,
+			r.binary(arch, "deployster"):       "linux " + arch,
 			r.binary(arch, "deployster-agent"): "a", r.binary(arch, "deployster-shim"): "s", r.binary(arch, "runc"): "r"} {
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 				t.Fatal(err)
@@ -128,7 +129,7 @@ func TestDarwin_HasTheClientAndWhatHostsAreGiven(t *testing.T) {
 		}
 		checkDates(t, name, content, r.date)
 		got := unpack(t, content)
-		want := map[string]string{"bin/deployster": "-> ../lib/deployster/deployster", "lib/deployster/deployster": "darwin " + arch,
+		want := map[string]string{"bin/deployster": "-> ../lib/deployster/deployster", "lib/deployster/deployster": "darwin " + arch, "lib/deployster/deployster-lsp": "editor " + arch,
 			"lib/deployster/images/machine/index.json": "{}", "share/man/man1/deployster.1.gz": "m", "share/zsh/site-functions/_deployster": "z"}
 		for _, host := range []string{"amd64", "arm64"} {
 			for _, ending := range []string{".bundle", ".bundle.sha256"} {
