@@ -5,7 +5,6 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"deployster/config/decl"
-	"deployster/config/funcs"
 	"deployster/config/limits"
 	"deployster/config/source"
 )
@@ -24,7 +23,7 @@ func Language() Syntax { return decl.Language() }
 func ReferenceRoots() []ReferenceRoot { return decl.Roots() }
 
 // Functions returns the functions of expressions. Those of files read none.
-func Functions() map[string]function.Function { return funcs.New(funcs.Env{}) }
+func Functions() map[string]function.Function { return source.Functions() }
 
 // IsManifest reports whether a file with this name is a manifest.
 func IsManifest(name string) bool { return source.IsManifest(name) }

@@ -18,6 +18,9 @@ func (s *Set) FunctionSet(files *Reader, console bool) map[string]function.Funct
 	return funcs.New(env)
 }
 
+// Functions returns the functions of expressions. Those of files read none.
+func Functions() map[string]function.Function { return funcs.New(funcs.Env{}) }
+
 // home returns the directory that ~ stands for in functions: on replay, the one recorded in the plan.
 func (s *Set) home() string {
 	if s.Src.Replay && s.Src.Home != "" {

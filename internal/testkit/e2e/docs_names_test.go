@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,7 +29,7 @@ func goFiles(t *testing.T) []gosource.File {
 // docs/dependencies.md lists what is imported and nothing else.
 func TestDocs_Dependencies(t *testing.T) {
 	t.Parallel()
-	used, mod := map[string]bool{}, read(t, "go.mod")+read(t, "release/go.mod")
+	used, mod := map[string]bool{}, read(t, "go.mod")+read(t, "release/go.mod")+read(t, "lsp/go.mod")
 	_, tools, _ := strings.Cut(mod, "\ntool (")
 	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllStringSubmatch(read(t, "docs/dependencies.md"), -1) {
 		used[m[1]] = strings.Contains(tools, m[1])
@@ -40,7 +41,11 @@ func TestDocs_Dependencies(t *testing.T) {
 	if err != nil || len(published) < 4 {
 		t.Fatalf("%d files of the release were read, %v", len(published), err)
 	}
-	for _, f := range append(goFiles(t), published...) {
+	editors, err := gosource.Read("lsp") // too
+	if err != nil || len(editors) < 10 {
+		t.Fatalf("%d files of the language server were read, %v", len(editors), err)
+	}
+	for _, f := range slices.Concat(goFiles(t), published, editors) {
 		for _, imported := range f.Imports {
 			if first, _, _ := strings.Cut(imported, "/"); !strings.Contains(first, ".") {
 				continue // ours, or the standard library's

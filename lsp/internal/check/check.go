@@ -39,7 +39,8 @@ func Run(ctx context.Context, env Env, root string, edited config.Edited) (r *Re
 	r = &Result{Root: root}
 	defer func() {
 		if p := recover(); p != nil {
-			r = &Result{Root: root, Problems: problems(root, diag.Diagnostics{diag.Crash(p, debug.Stack(), "The manifests were not checked.")})}
+			fault := diag.Crash(p, debug.Stack(), "The manifests were not checked.")
+			r = &Result{Root: root, Problems: problems(root, diag.Diagnostics{fault})}
 		}
 	}()
 	w := workspace.New(workspace.Options{Dir: root, Home: env.Home, Environ: env.Environ, Version: env.Version})

@@ -51,7 +51,8 @@ func (p *place) inExpression(t *targets) lang.Candidates {
 	src := p.file.Lines.Text[:p.offset]
 	start := p.offset - len(t.prefix)
 	text := strings.TrimRight(string(src[:start]), " \t")
-	if !p.file.Manifest || text == "" || !strings.HasSuffix(text, "${") && !strings.ContainsRune("=([,?:!&|+-*/%<>", rune(text[len(text)-1])) {
+	begins := text != "" && (strings.HasSuffix(text, "${") || strings.ContainsRune("=([,?:!&|+-*/%<>", rune(text[len(text)-1])))
+	if !p.file.Manifest || !begins {
 		return lang.ZeroCandidates()
 	}
 	at := hcl.Range{Filename: p.file.Path, Start: hcl.Pos{Byte: start}, End: hcl.Pos{Byte: p.offset}}

@@ -83,7 +83,8 @@ func (s *Server) actions(_ context.Context, in wire.Actions) (any, error) {
 			continue
 		}
 		l := file.Lines
-		if string(l.Text[l.Offset(d.fix.at.Start):max(l.Offset(d.fix.at.Start), l.Offset(d.fix.at.End))]) != d.fix.old {
+		start, end := l.Offset(d.fix.at.Start), l.Offset(d.fix.at.End)
+		if string(l.Text[start:max(start, end)]) != d.fix.old {
 			continue // the text has changed since
 		}
 		one := wire.CodeAction{Title: "Change " + d.fix.old + " to " + d.fix.new, Kind: wire.QuickFix, Preferred: true,

@@ -41,7 +41,8 @@ func (s *Server) rename(_ context.Context, in wire.At) (any, error) {
 	case !ok || len(declared) == 0:
 		return nil, jrpc2.Errorf(codeFailed, "nothing that has a name is declared for this place")
 	case !hclsyntax.ValidIdentifier(in.NewName):
-		return nil, jrpc2.Errorf(codeFailed, "%q cannot be a name: a name begins with a letter, and has letters, digits, _ and - only", in.NewName)
+		return nil, jrpc2.Errorf(codeFailed, "%q cannot be a name: a name begins with a letter, and has letters, digits, _ and - only",
+			in.NewName)
 	case in.NewName == symbol.Name:
 		return wire.WorkspaceEdit{Changes: map[string][]wire.TextEdit{}}, nil
 	}

@@ -240,7 +240,8 @@ func (s *Server) initialize(in wire.Initialize, stop context.CancelCauseFunc) an
 			"documentFormattingProvider": true,
 			"renameProvider":             map[string]any{"prepareProvider": true},
 			"codeActionProvider":         map[string]any{"codeActionKinds": []string{wire.QuickFix}},
-			"workspace":                  map[string]any{"workspaceFolders": map[string]any{"supported": true, "changeNotifications": true}},
+			"workspace": map[string]any{
+				"workspaceFolders": map[string]any{"supported": true, "changeNotifications": true}},
 		},
 	}
 }

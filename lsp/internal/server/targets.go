@@ -78,7 +78,8 @@ func (p *place) targets(src *hcl.File, prefix string) *targets {
 	for _, file := range p.v.In(p.dir) {
 		for _, d := range file.Decls {
 			at := d.Whole
-			if d.Kind == project.Output || !t.wants(d.Address()) || file.Path == p.file.Path && at.Start.Byte <= p.offset && p.offset <= at.End.Byte {
+			if d.Kind == project.Output || !t.wants(d.Address()) ||
+				file.Path == p.file.Path && at.Start.Byte <= p.offset && p.offset <= at.End.Byte {
 				continue // nothing is made of itself
 			}
 			p.declared(t, d)
