@@ -190,12 +190,15 @@ func TestProgram_EndsCancelledRequests(t *testing.T) {
 	uri := `"uri":"file://` + t.TempDir() + `/main.hcl"`
 	send(t, in, initialize(os.Getpid()),
 		`{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{`+uri+`,"version":1,"text":`+string(document)+`}}}`)
-	for id := 10; id < 30; id++ {
+	for id := 10; id < 110; id++ { // more than there are processors
 		send(t, in, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"textDocument/references","params":{"textDocument":{%s},"position":{"line":0,"character":12}}}`,
-			id, uri), fmt.Sprintf(`{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":%d}}`, id))
+			id, uri))
+	}
+	for id := 109; id >= 10; id-- {
+		send(t, in, fmt.Sprintf(`{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":%d}}`, id))
 	}
 	send(t, in, `{"jsonrpc":"2.0","id":2,"method":"shutdown"}`)
-	for id := 10; id < 30; id++ {
+	for id := 10; id < 110; id++ {
 		out.wait(t, fmt.Sprintf(`"id":%d,`, id))
 	}
 	out.wait(t, `"id":2,`)

@@ -89,7 +89,8 @@ func (s *Server) actions(_ context.Context, in wire.Actions) (any, error) {
 		}
 		one := wire.CodeAction{Title: "Change " + d.fix.old + " to " + d.fix.new, Kind: wire.QuickFix, Preferred: true,
 			Diagnostics: []wire.Diagnostic{d.Diagnostic},
-			Edit:        wire.WorkspaceEdit{Changes: map[string][]wire.TextEdit{wire.URI(file.Path): {{Range: d.fix.at, NewText: d.fix.new}}}}}
+			Edit: wire.WorkspaceEdit{Changes: map[string][]wire.TextEdit{
+				wire.URI(file.Path): {{Range: d.fix.at, NewText: d.fix.new}}}}}
 		if !slices.ContainsFunc(list, func(o wire.CodeAction) bool { return o.Title == one.Title && o.Diagnostics[0] == d.Diagnostic }) {
 			list = append(list, one)
 		}

@@ -67,7 +67,7 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, o Options) err
 	defer stop(nil)
 	p := project.New()
 	s := &Server{o: o, project: p, language: language.New(), checker: newChecker(o, p)}
-	rpc := jrpc2.NewServer(assigner{s, stop}, &jrpc2.ServerOptions{AllowPush: true, DisableBuiltin: true, Concurrency: 4})
+	rpc := jrpc2.NewServer(assigner{s, stop}, &jrpc2.ServerOptions{AllowPush: true, DisableBuiltin: true, Concurrency: 256})
 	s.checker.publish = func(d wire.Diagnostics) {
 		_ = rpc.Notify(ctx, "textDocument/publishDiagnostics", d) // without a client nobody misses it
 	}
