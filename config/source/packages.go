@@ -150,7 +150,7 @@ func (p *fetched) manifests(dir string) (list []File, problem string) {
 		if err != nil {
 			return nil, fmt.Sprintf("%s of %s cannot be read: %s.", path.Join(dir, name), p.name, reason(err))
 		}
-		if !hasValuesOnly(name, content) {
+		if !HasValuesOnly(name, content) {
 			list = append(list, File{Path: p.name + "//" + path.Join(dir, name), Bytes: content})
 		}
 	}

@@ -47,7 +47,7 @@ func Run(ctx context.Context, w *workspace.Workspace, o Options) (Report, error)
 	if t.types, err = typecache.New(w); err != nil {
 		return Report{}, err
 	}
-	if t.sources, err = w.Modules.Find(ctx, nil, nil); err != nil {
+	if t.sources, err = w.Modules.Find(ctx, workspace.Inputs{}); err != nil {
 		return Report{}, err
 	}
 	var diags diag.Diagnostics
