@@ -25,9 +25,6 @@ func ReferenceRoots() []ReferenceRoot { return decl.Roots() }
 // Functions returns the functions of expressions. Those of files read none.
 func Functions() map[string]function.Function { return source.Functions() }
 
-// IsManifest reports whether a file with this name is a manifest.
-func IsManifest(name string) bool { return source.IsManifest(name) }
-
 // HasValuesOnly reports whether a file whose name is that of a manifest has values of variables.
 func HasValuesOnly(name string, text []byte) bool { return source.HasValuesOnly(name, text) }
 
