@@ -101,6 +101,8 @@ func (r *stepRunner) runAction(step *plan.Step, out *outcome, in protocol.StateI
 		return false
 	}
 	out.Acted, out.running = true, a.Name
+	out.begin(a.Name)
+	r.facts.SetApplied(out.Addr, nil)
 	if at.memory != nil {
 		r.facts.SetMemory(out.Addr, at.memory)
 	}
@@ -149,6 +151,7 @@ func (r *stepRunner) runAction(step *plan.Step, out *outcome, in protocol.StateI
 		return false
 	}
 	if err == nil {
+		delete(out.unsure, a.Name)
 		return true
 	}
 	out.fail(a.Name, err)
@@ -164,7 +167,7 @@ func (r *stepRunner) verify(step *plan.Step, out *outcome, in protocol.StateInpu
 	sensitive []string) (found observe.Observation, again, ok bool) {
 	r.options.event(Checking{Address: out.Addr, After: true})
 	r.facts.TellMemory(&in, out.Addr)
-	in.After, in.Refresh, in.Changed = out.Report.Completed, false, nil
+	in.After, in.Refresh, in.Changed, in.Applied = out.Report.Completed, false, nil, nil
 	found = r.queries.State(step, out.Addr, in, sensitive)
 	if found.Err != nil {
 		out.failQuery(found.Err)

@@ -21,9 +21,10 @@ import (
 // outcome is what the runner of a step notes about its node.
 type outcome struct {
 	report.Ended
-	silent  bool   // an action returned no memory, though its type has one
-	again   bool   // this is not the first attempt
-	running string // the action in progress
+	silent  bool            // an action returned no memory, though its type has one
+	again   bool            // this is not the first attempt
+	running string          // the action in progress
+	unsure  map[string]bool // actions that were started, and have not ended well since
 
 	incomplete *state.Entry // the entry recorded with its first action; nil = there is an entry already
 
@@ -35,6 +36,14 @@ type outcome struct {
 
 	batchGroup string // the resources whose actions may be carried out together with its own; "" = none
 	leaveBatch func() // notes that it does not join a batch any more
+}
+
+// begin notes the start of an action.
+func (o *outcome) begin(action string) {
+	if o.unsure == nil {
+		o.unsure = map[string]bool{}
+	}
+	o.unsure[action] = true
 }
 
 // holds reports whether a step needs an action, as far as the plan knows, and none may start.

@@ -132,7 +132,7 @@ func (r *stepRunner) perform(ctx context.Context, step *plan.Step, out *outcome)
 	}
 	again := r.facts.Answered(out.Addr)
 	doubt := again == nil && r.queries.Doubts(out.Addr)
-	if step.Settled() && !r.recheck[out.Addr] && !in.Refresh && !doubt {
+	if step.Settled() && !r.recheck[out.Addr] && !in.Refresh && !doubt && !step.HasSecrets() {
 		out.Report.Status = Unchanged
 		found := entries.Found{State: step.Answer().State, Memory: step.Answer().Memory, Sensitive: sensitive, Seen: r.plan.Created}
 		if step.Unrefreshed() {
@@ -182,7 +182,9 @@ func (r *stepRunner) attempt(ctx context.Context, step *plan.Step, out *outcome,
 	}
 	seen, again, ok := r.verify(step, out, in, answer, sensitive)
 	if ok {
-		out.Report.Status = OK
+		if out.Report.Status = OK; len(out.unsure) == 0 {
+			r.facts.SetApplied(out.Addr, seen.Answer.Applied)
+		}
 		r.recordHeld(step, out, in, r.found(seen, sensitive))
 	}
 	return again

@@ -102,8 +102,16 @@ func (m *Manifest) Semaphores() []Semaphore { return m.instances.Modules.Semapho
 // Exclusive returns the declared exclusive sets, sorted by name.
 func (m *Manifest) Exclusive() []Exclusive { return m.instances.Modules.Exclusive }
 
-// Notify returns the declared notify blocks, sorted by name.
-func (m *Manifest) Notify() []Notify { return m.instances.Modules.Notify }
+// Images are the blocks of a manifest whose images are no types of resources.
+type Images struct {
+	Notify  []Notify // sorted by name
+	Secrets []Secret // sorted by name
+}
+
+// Images returns the blocks whose images are no types of resources.
+func (m *Manifest) Images() Images {
+	return Images{Notify: m.instances.Modules.Notify, Secrets: m.instances.Modules.SecretBlocks}
+}
 
 // Resource returns a declared resource, nil if there is none at the address.
 func (m *Manifest) Resource(addr string) *Resource {

@@ -51,6 +51,7 @@ type (
 	Semaphore     = instance.Semaphore
 	Exclusive     = instance.Exclusive
 	Notify        = instance.Notify
+	Secret        = instance.Secret
 	Watch         = instance.Watch
 	Artifact      = instance.Artifact
 	Host          = instance.Host

@@ -9,6 +9,9 @@ import (
 // GuardFeature is the feature of deploysters that know InitAnswer.Guard and Action.Guarded.
 const GuardFeature = "guard"
 
+// SecretFeature is the feature of deploysters that know Type.Secret.
+const SecretFeature = "secret"
+
 // NotifyFeature is the feature of deploysters that know Type.Notify.
 const NotifyFeature = "notify"
 

@@ -52,7 +52,7 @@ type InitInput struct {
 // Features are the names of what deployster has learned since its first release, such as
 // keys of an answer. A type answers with such a key only if its name is among the features
 // of init's input, so that it runs with older deploysters too.
-var Features = []string{GuardFeature, "policy", NotifyFeature}
+var Features = []string{GuardFeature, "policy", NotifyFeature, SecretFeature}
 
 // Abilities is a text for all versions and features that deployster knows: an answer to init may depend on it.
 func Abilities() string { return fmt.Sprint(MinVersion, MaxVersion, Features) }
@@ -95,7 +95,11 @@ type StateInput struct {
 	Guards       bool                  `json:"guards,omitempty"`       // to a type with a Guard: an answer may have guarded actions
 	Host         *Host                 `json:"host,omitempty"`         // protocol 2: its machine; nil = that of the command
 	Dependencies map[string]Dependency `json:"dependencies,omitempty"` // protocol 1, or on request
+	Applied      *Fingerprints         `json:"-"`                      // of secrets when its actions ended well; nil = not compared
 }
+
+// Fingerprints are those of the values of secret blocks, by their names. They are not sent to images.
+type Fingerprints map[string]string
 
 // Dependency is a resource as its dependant receives it. Protocol 1 sends Type,
 // Config and Dependencies, and in the input of actions also Properties; protocol 2
@@ -201,6 +205,7 @@ type Type struct {
 	ReuseActions      bool                   `json:"reuse_actions,omitempty"`
 	NoCache           bool                   `json:"no_cache,omitempty"` // init runs again each time
 	Policy            *Command               `json:"policy,omitempty"`   // judges plans; nil = it is the type of resources
+	Secret            *Command               `json:"secret,omitempty"`   // prints a secret: then it has no other command
 	Needs             []string               `json:"needs,omitempty"`    // what its type block must give it: NeedsWholeMachine
 }
 
@@ -249,6 +254,8 @@ type Answer struct {
 	Unknown       []string        `json:"unknown,omitempty"`    // JSON pointers into the state: known only after the actions
 	Memory        json.RawMessage `json:"memory,omitempty"`     // the type's memory; none = unchanged
 	Provides      []Provided      `json:"provides,omitempty"`   // objects of other kinds that it brings
+	Rotated       []string        `json:"-"`                    // secrets whose values are not those of StateInput.Applied
+	Applied       Fingerprints    `json:"-"`                    // of the values that were sent, after actions
 }
 
 // ErrorClass is the class of a failure that an image reports in place of a status.

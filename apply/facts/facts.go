@@ -37,6 +37,7 @@ type Facts struct {
 	stopped map[string]*protocol.Answer // resource whose shutdown_first was run -> the answer after that; nil = not known
 	hosts   map[string]router.Pin       // hosts that became known in this apply, by name
 	types   map[string]protocol.Type    // types that became known in this apply, by resource
+	applied map[string]protocol.Fingerprints
 }
 
 // New returns facts with what a plan declares, and nothing more.
@@ -44,7 +45,8 @@ func New(p *plan.Plan) *Facts {
 	return &Facts{plan: p, began: map[string]bool{}, memories: map[string]json.RawMessage{},
 		things: map[string]match.Object{}, views: map[string]observe.View{}, sensitive: map[string][]string{}, gone: map[string]bool{},
 		begun: map[string]bool{}, again: map[string]*protocol.Answer{},
-		stopped: map[string]*protocol.Answer{}, hosts: map[string]router.Pin{}, types: map[string]protocol.Type{}}
+		stopped: map[string]*protocol.Answer{}, hosts: map[string]router.Pin{}, types: map[string]protocol.Type{},
+		applied: map[string]protocol.Fingerprints{}}
 }
 
 // Look returns a resource as it is known to be: before it is done, that is what the plan

@@ -183,9 +183,10 @@ func (q *Queries) AsValid(addr string) (step *plan.Step, in protocol.StateInput,
 	v, reached := q.Facts.Reached(addr)
 	if !reached {
 		in, err = q.Request(step, addr, step.Config, nil)
+		in.Applied = nil
 		return step, in, step.Sensitive, err
 	}
 	in, err = q.Request(step, addr, v.Config, nil)
-	in.LastState, in.LastConfig, in.Refresh, in.Changed = v.State, v.Config, false, nil // as it was VALID last
+	in.LastState, in.LastConfig, in.Refresh, in.Changed, in.Applied = v.State, v.Config, false, nil, nil // as it was VALID last
 	return step, in, q.Facts.Sensitive(addr), err
 }

@@ -22,10 +22,11 @@ var (
 			"goes into config, files and credentials into a plug block, environment variables into the env of a type block.",
 		"terraform": "The settings of this tool stand in a deployster block: required_version, and state for the state file. There are " +
 			"neither backends nor required_providers.",
-		"import":    "What exists already needs no import: its type finds it, and the plan adopts it.",
-		"hosts":     "Each host has a block of its own: host \"NAME\" { address = ... }.",
-		"local":     "Local values stand in a block `locals { NAME = VALUE }`.",
-		"ephemeral": "A value that must not be shown is a variable with sensitive = true, or one that its image's schema marks writeOnly.",
+		"import": "What exists already needs no import: its type finds it, and the plan adopts it.",
+		"hosts":  "Each host has a block of its own: host \"NAME\" { address = ... }.",
+		"local":  "Local values stand in a block `locals { NAME = VALUE }`.",
+		"ephemeral": "A value that must not be shown is a variable with sensitive = true, or one that its image's schema marks writeOnly. " +
+			"One that must be recorded nowhere comes from a secret block.",
 		"variables": "Each variable has a block of its own: variable \"NAME\" { }. Values for them go into vars.auto.hcl.",
 		"outputs":   "Each output has a block of its own: output \"NAME\" { value = ... }.",
 		"resources": "Each resource has a block of its own: resource \"NAME\" { type = ... }.",

@@ -20,7 +20,7 @@ var (
 	verifySchema     = attributes("key!", "repository")
 	typeTimesSchema  = attributes("init", "state", "action")
 	capabilitySchema = attributes("add", "drop")
-	plugSchema       = attributes("path", "artifact", "read_only", "resource_names", "resource_types")
+	plugSchema       = attributes("path", "artifact", "content", "read_only", "resource_names", "resource_types")
 	hostSchema       = attributes("address!", "user", "port", "identity_file", "jump", "host_key", "ssh_options", "sudo", "data_dir",
 		"undo_unless_reached", "labels", "for_each", "count").with("kubernetes", kubernetesSchema).hinting(hostHints, nil)
 	kubernetesSchema = attributes("namespace!", "agent!", "context", "kubeconfig", "service_account", "image_pull_secrets", "registries",

@@ -9,14 +9,15 @@ import (
 
 // Usage describes a kind of place for expressions: it decides what they may refer to.
 type Usage struct {
-	What   string // for messages: "the type of a resource"
-	Static bool   // evaluated before any state is known
-	Types  bool   // type.NAME may be used though static
-	Hosts  bool   // host.NAME may be used though static
-	Late   bool   // values that depend on resources may be used though static
-	Plan   bool   // plan may be used, the whole plan: in a rule of a policy
-	Denied bool   // deny may be used: in the message of a rule
-	Self   bool   // of a resource: self.state and its other attributes may be used
+	What    string // for messages: "the type of a resource"
+	Static  bool   // evaluated before any state is known
+	Types   bool   // type.NAME may be used though static
+	Hosts   bool   // host.NAME may be used though static
+	Late    bool   // values that depend on resources may be used though static
+	Secrets bool   // secret.NAME may be used
+	Plan    bool   // plan may be used, the whole plan: in a rule of a policy
+	Denied  bool   // deny may be used: in the message of a rule
+	Self    bool   // of a resource: self.state and its other attributes may be used
 	// Repeated is the block whose each or count may be used, nil for none.
 	Repeated *Block
 	// Owner is the resource whose aliases may be used, nil for none.
@@ -86,7 +87,7 @@ func resourceExpressions(b *Module, visit func(Expression)) {
 		keys(slices.Concat(r.DependsOn, r.Subscribe), &r.Block, visit)
 		sorted(r.Aliases, func(t Dependency) { keys([]Dependency{t}, &r.Block, visit) })
 		for _, expr := range r.Expressions() {
-			visit(Expression{Expr: expr, Usage: Usage{What: "the config of a resource", Repeated: &r.Block, Owner: r}})
+			visit(Expression{Expr: expr, Usage: Usage{What: "the config of a resource", Repeated: &r.Block, Owner: r, Secrets: true}})
 		}
 		for _, expr := range r.Triggers {
 			visit(Expression{Expr: expr, Usage: Usage{What: "replace_triggered_by", Repeated: &r.Block}})

@@ -141,6 +141,10 @@ func (e *Evaluator) named(root, name string, refs []refs.Reference, at instance.
 					"read_only": cty.BoolVal(p.ReadOnly)})}, nil
 			}
 		}
+	case "secret":
+		if at.Mod.Decl.Root().Secrets[name] != nil {
+			return values.Sized{Value: cty.ObjectVal(map[string]cty.Value{"value": values.SecretText(name)})}, nil
+		}
 	case "path":
 		switch name {
 		case "cwd":

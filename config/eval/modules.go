@@ -34,6 +34,7 @@ type Modules struct {
 	Semaphores     []instance.Semaphore
 	Exclusive      []instance.Exclusive // sorted by name
 	Notify         []instance.Notify    // sorted by name
+	SecretBlocks   []instance.Secret    // sorted by name
 	Diags          hcl.Diagnostics      // the errors of for_each and count
 	Secrets        func() []string
 	Hider          func() *secret.Hider            // of Secrets

@@ -91,9 +91,12 @@ func (m *Instances) settings(t *decl.Block, mod *instance.Module) (instance.Type
 
 // containerEnv decodes the env of a type block.
 func (a *attrReader) containerEnv(attr *hcl.Attribute) (map[string]string, hcl.Diagnostics) {
-	env, d := a.m.StaticAttr(attr, cty.Map(cty.String), "the env of a type", a.at)
+	env, d := a.m.AttrAt(attr, cty.Map(cty.String), decl.Usage{What: "the env of a type", Static: true, Secrets: true}, a.at)
 	if env == cty.NilVal {
 		return nil, d
+	}
+	if _, err := values.CheckSecrets(env); err != nil {
+		return nil, append(d, source.Failure(attr.Expr.Range(), "A secret cannot be used here", "%s.", values.Capital(err.Error())))
 	}
 	plain, _ := env.UnmarkDeep() // only the container gets the values; Secrets includes them
 	out := map[string]string{}

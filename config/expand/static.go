@@ -61,6 +61,10 @@ func (m *Instances) evaluateStatic(e *eval.Evaluator, mod *instance.Module) hcl.
 			n, d := m.notify(b.Notify[name])
 			m.Modules.Notify, diags = append(m.Modules.Notify, n), append(diags, d...)
 		}
+		for _, name := range slices.Sorted(maps.Keys(b.Secrets)) {
+			s, d := m.secret(b.Secrets[name])
+			m.Modules.SecretBlocks, diags = append(m.Modules.SecretBlocks, s), append(diags, d...)
+		}
 		for _, name := range slices.Sorted(maps.Keys(b.Artifacts)) {
 			a, d := m.artifact(b.Artifacts[name])
 			m.Modules.Artifacts, diags = append(m.Modules.Artifacts, a), append(diags, d...)

@@ -14,6 +14,7 @@ import (
 	"deployster/config/source"
 	"deployster/config/trace"
 	"deployster/config/values"
+	"deployster/internal/base/jsondoc"
 )
 
 // Config evaluates a resource's config into JSON.
@@ -69,6 +70,11 @@ func StaticObject(m *eval.Modules, a *hcl.Attribute, what string, at instance.Sc
 func resolve(e *eval.Evaluator, expr hcl.Expression, at instance.Scope, v cty.Value) (instance.Resolved, hcl.Diagnostics) {
 	out := instance.Resolved{Unknown: map[string]string{}}
 	plain, marks := v.UnmarkDeepWithPaths()
+	if at, err := values.CheckSecrets(v); err != nil {
+		place, _ := refs.Descend(expr, refs.PointerSteps(jsondoc.Pointer(at)))
+		return instance.Resolved{}, hcl.Diagnostics{source.Failure(place.Range(), "A secret cannot be used here", "%s.",
+			values.Capital(err.Error()))}
+	}
 	for _, pm := range marks {
 		if pm.Marks.Has(values.Sensitive{}) {
 			out.Sensitive = append(out.Sensitive, values.PathPointer(v, pm.Path))

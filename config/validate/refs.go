@@ -47,6 +47,9 @@ func (ck Checker) CheckRefs(expr hcl.Expression, p decl.Usage, b *decl.Module) h
 			break
 		}
 	}
+	if p.Secrets {
+		diags = append(diags, computed(expr)...)
+	}
 	return diags
 }
 
@@ -100,6 +103,8 @@ func checkRef(b *decl.Module, ref refs.Reference, p decl.Usage) *hcl.Diagnostic 
 		return hostAttr(ref, b.Hosts[name])
 	case "publish":
 		return fixedAttr(ref, "A publish", publishAttrs)
+	case "secret":
+		return fixedAttr(ref, "A secret", []string{"value"})
 	}
 	return nil
 }
@@ -112,6 +117,10 @@ func tooLate(t hcl.Traversal, p decl.Usage, why string) *hcl.Diagnostic {
 func wrongRoot(b *decl.Module, t hcl.Traversal, roots []string, p decl.Usage) *hcl.Diagnostic {
 	root, r := t.RootName(), t.SourceRange()
 	switch {
+	case root == "secret":
+		return source.Failure(r, "A secret cannot be used here", "%s may stand in the config of a resource, in the env of a type and in the "+
+			"content of a plug. %s would be printed, recorded or needed before the secret is read.", refs.TraversalString(t),
+			values.Capital(p.What))
 	case root == "artifact":
 		return source.Failure(r, "Known too late", "%s cannot be used here: the plan finds the version, and %s must be known before. "+
 			"Use variables, local values and constants.", refs.TraversalString(t), p.What)

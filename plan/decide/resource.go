@@ -37,6 +37,7 @@ type decision struct {
 	recorded state.Entry // at its address
 	entry    state.Entry // recorded, with the values that are not recorded as they are in the config
 	known    bool        // there is such an entry
+	rotated  []string    // secrets whose values its object may not have
 }
 
 // decision returns the work on a resource, before anything is done.
@@ -194,6 +195,9 @@ func (d *decision) query(ctx context.Context, once bool) (observe.Query, observe
 		own = nil
 	}
 	o := d.session.Observe(ctx, &q, own, scope)
+	if d.rotated = o.Answer.Rotated; len(d.rotated) > 0 && o.Err == nil && o.Change != observe.Create {
+		d.step.Notes = append(d.step.Notes, observe.Rotation(&q.Step, o))
+	}
 	if q.Input.Refresh {
 		d.step.Notes = append(d.step.Notes, observe.Notification(&q.Step, &d.entry, scope))
 	}
@@ -259,9 +263,9 @@ func (d *decision) compareWithPrior(in protocol.StateInput) {
 	case *change.Update:
 		p.Adopted = !s.ReadOnly && !d.own()
 		if completed && in.Refresh {
-			p.Since = d.session.Since(addr, s, in, d.owed())
+			p.Since = d.session.Since(addr, s, in, append(d.owed(), inputs.Rotated(d.rotated)...))
 		} else if completed {
-			p.Since = d.session.Since(addr, s, in, nil)
+			p.Since = d.session.Since(addr, s, in, inputs.Rotated(d.rotated))
 		}
 		if d.own() && entry.Incomplete() && s.Reason == nil {
 			s.Reason = reason.New(reason.Unfinished)

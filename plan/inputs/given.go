@@ -83,3 +83,11 @@ func Refresh(owed []string, prior state.Snapshot, acts func(addr string) bool) (
 	}
 	return list
 }
+
+// Rotated returns the secrets whose values have changed.
+func Rotated(names []string) []Change {
+	if len(names) == 0 {
+		return nil
+	}
+	return []Change{{What: Secret, Names: names}}
+}

@@ -30,6 +30,7 @@ const (
 	Pending    Kind = "refresh_pending"
 	Notified   Kind = "refresh"
 	Unfinished Kind = "unfinished"
+	Secret     Kind = "secret" // Names are secret blocks whose values have changed
 )
 
 // Change is an input that has changed since a resource was last VALID. The Names of a
@@ -37,7 +38,7 @@ const (
 // the resource is not notified of it yet; or this plan acts on them, or a watch has repaired
 // them. Unfinished reports that an action of an apply on the resource did not end well.
 type Change struct {
-	// What is config, image, address, host, host_facts, env, setting, plug, artifact, dependency, refresh_pending, refresh or unfinished.
+	// What is config, image, address, host, host_facts, env, setting, plug, artifact, dependency, secret, refresh_pending, refresh or unfinished.
 	What  Kind     `json:"what"`
 	Names []string `json:"names,omitempty"`
 }

@@ -21,6 +21,8 @@ func Words(list []Change) (sentences []string) {
 			sentences = append(sentences, names+", to which it subscribes, was acted on, and it was not notified yet")
 		case Notified:
 			sentences = append(sentences, names+", to which it subscribes, was repaired, or is acted on by this plan")
+		case Secret:
+			sentences = append(sentences, "secret rotated: "+names)
 		case Unfinished:
 			sentences = append(sentences, "an apply began to change it and did not finish")
 		case Facts:

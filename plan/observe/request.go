@@ -3,6 +3,7 @@ package observe
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/runner/typeclient"
@@ -39,11 +40,14 @@ type Scope struct {
 func Request(s *Step, entry *state.Entry, scope Scope) (protocol.StateInput, error) {
 	deps, err := Dependencies(*s.Type, s.Aliases, scope.View)
 	in := protocol.StateInput{Config: s.Config, Intent: s.Intent, Dependencies: deps}
+	if scope.Acts != nil {
+		in.Applied = &protocol.Fingerprints{}
+	}
 	if entry != nil {
 		addr := s.Target.Address
 		in.LastState, in.Memory, in.Unsettled = entry.State, entry.Memory, scope.Prior.Unsettled[addr].Names()
 		if scope.Acts != nil {
-			in.LastConfig = entry.Config
+			in.LastConfig, in.Applied = entry.Config, &entry.Secrets
 			notify(&in, s, entry, scope)
 		}
 	}
@@ -73,6 +77,22 @@ func MissesRefresh(s *Step, answer protocol.Answer, scope Scope) bool {
 // Notification is the note about an input with Refresh: which of the subscribed resources were acted on.
 func Notification(s *Step, entry *state.Entry, scope Scope) *reason.Reason {
 	return reason.New(reason.Notified, refresh.Owed(s.Subscribes, *entry, scope.Prior, scope.Acts)...)
+}
+
+// Rotation is the note about an object that may have other secrets than those of now.
+func Rotation(s *Step, o Observation) *reason.Reason {
+	names := make([]string, len(o.Answer.Rotated))
+	for i, name := range o.Answer.Rotated {
+		names[i] = "secret." + name
+	}
+	all := strings.Join(names, ", ")
+	switch {
+	case o.Change != Valid:
+		return reason.New(reason.SecretRotated, all)
+	case s.Type.Refresh:
+		return reason.New(reason.SecretKept, all)
+	}
+	return reason.New(reason.SecretUntold, all)
 }
 
 // changed lists the JSON pointers of the values in a config that differ from those in the

@@ -147,6 +147,9 @@ const (
 	Guessed            Code = "guessed" // the former address
 	TwoApplies         Code = "two_applies"
 	TwoAppliesFirst    Code = "two_applies_create_first"
-	Notified           Code = "notified" // of the addresses
+	Notified           Code = "notified"       // of the addresses
+	SecretRotated      Code = "secret_rotated" // the secrets
+	SecretKept         Code = "secret_kept"    // the secrets: its type was told, and does nothing
+	SecretUntold       Code = "secret_untold"  // the secrets: its type cannot be told
 	ApprovedAsReplace  Code = "approved_as_replacement"
 )

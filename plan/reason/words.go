@@ -148,6 +148,9 @@ var texts = map[Code]string{
 	TwoAppliesFirst: "What identifies it becomes known only during apply. If it is another object, two applies are needed: this one " +
 		"stops there and keeps the recorded object, and the next one creates the new object first.",
 	Notified:          "Will be refreshed: {claim} has changed or will change.",
+	SecretRotated:     "secret rotated: {0}",
+	SecretKept:        "The value of {0} may be another one than it was given last. Its type was told, and answered VALID.",
+	SecretUntold:      "The value of {0} may be another one than it was given last, and its type cannot be told: it lacks \"refresh\".",
 	ApprovedAsReplace: "It is approved as a replacement: {and 0}.",
 }
 

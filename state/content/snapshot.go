@@ -11,6 +11,7 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
 	"deployster/internal/runtime/runner"
+	"deployster/protocol"
 	"deployster/state/actions"
 )
 
@@ -74,6 +75,9 @@ type Entry struct {
 	// Given is what its type was given when it was last VALID: digests of its dependencies,
 	// by alias, and the facts of its host, by "host.FACT". None = it is not known.
 	Given map[string]string `json:"given,omitempty"`
+	// Secrets are the fingerprints of the secrets that its actions had, by name, once these had ended well. None =
+	// it is not known which value the object has.
+	Secrets protocol.Fingerprints `json:"secrets,omitempty"`
 	// Adopted reports that it existed before it was recorded: deployster did not create it.
 	// Without Adopted deployster created it, or that is not known.
 	Adopted bool `json:"adopted,omitempty"`

@@ -10,6 +10,7 @@ import (
 	"deployster/config"
 	"deployster/internal/app/command"
 	"deployster/internal/app/images"
+	"deployster/internal/app/vault"
 	"deployster/internal/app/workspace"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/remote/router"
@@ -165,7 +166,11 @@ func (m *Machine) Client(c command.Command, at *router.Places, prior state.Snaps
 	} else {
 		o.InitOn = inClusters(initOn(at, r.Clusters))
 	}
-	return typeclient.New(o)
+	secrets := vault.New(r.Secrets())
+	o.Secrets = secrets
+	client := typeclient.New(o)
+	secrets.Use(vault.Images(client))
+	return client
 }
 
 // Resolver returns what fetches the images of a manifest as the lock file of a directory pins them.

@@ -42,7 +42,7 @@ func RealDir(dir string) string {
 // path has no symbolic links. A source that names files of an artifact is not relative
 // to a directory, and stays.
 func (m Mount) In(dir string) Mount {
-	if !filepath.IsAbs(m.Source) && !strings.HasPrefix(m.Source, "artifact:") {
+	if m.Content == "" && !filepath.IsAbs(m.Source) && !strings.HasPrefix(m.Source, "artifact:") {
 		m.Source = filepath.Join(dir, m.Source)
 	}
 	return m

@@ -54,6 +54,12 @@ type Spec struct {
 	Settings   Settings
 	Cwd        string // where the program starts, instead of the image's; absolute
 
+	// Confidential: its input, environment or files have the value of a secret, or it prints one. Its files are in
+	// memory alone, and the outcome that is kept of an action without its client has no output.
+	Confidential bool `json:",omitempty"`
+	// SecretEnv are further variables of its environment. They are not in the container's specification.
+	SecretEnv map[string]string `json:",omitempty"`
+
 	// Volumes and Answer are directories and a file of this run alone. A Spec with any
 	// of them gets a container of its own. A Launcher does not support them.
 	Volumes []Volume `json:"-"`
@@ -136,6 +142,9 @@ type Mount struct {
 	Source   string `json:"source"` // on this host; a stored relative path begins at the directory of the root manifest
 	Target   string `json:"target"` // absolute, in the container
 	Writable bool   `json:"writable,omitempty"`
+
+	// Content is the content of the file that is mounted, read-only and in memory, in place of a Source; "" = the Source is.
+	Content string `json:"content,omitempty"`
 
 	// Own: the source is a directory that the runner or the store of artifacts has made.
 	// No other mount may show it.

@@ -65,7 +65,7 @@ func (a initAnswer) versionOne() {
 	transitional := isTransitional(a.Fields)
 	for _, key := range []string{"plugs", "plugs_in", "absent", "dependencies", "refresh", "repair", "watch_action", "discover_action",
 		"worker", "batch", "guard", "reuse", "reuse_actions", "state_schema", "identity",
-		"kind", "cache", "memory", "unknowns", "independent", "needs", "policy"} {
+		"kind", "cache", "memory", "unknowns", "independent", "needs", "policy", "secret"} {
 		if a.has(key) && !(transitional && (key == "plugs" || key == "dependencies")) {
 			a.Problem("the key %q belongs to protocol 2, but by its other keys the answer is of protocol 1; set \"protocol\": 2 to "+
 				"use both \"label\" and %q", key, key)
@@ -142,6 +142,10 @@ func (a initAnswer) versionTwo() {
 	}
 	if a.has("policy") {
 		a.policy()
+		return
+	}
+	if a.has("secret") {
+		a.secret()
 		return
 	}
 	a.common()

@@ -28,25 +28,28 @@ type PolicyResult struct {
 const maxPolicyText = 10_000
 
 // policy reads the answer to init of an image that judges plans.
-func (a initAnswer) policy() {
+func (a initAnswer) policy() { a.ty.Policy = a.alone("policy", "a policy") }
+
+// alone reads the answer to init of an image that has one command beside init, under a key.
+func (a initAnswer) alone(name, noun string) *protocol.Command {
 	a.ty.Label, a.ty.ConfigSchema, a.ty.NoCache = a.Text("label"), schema(a.Fields, "config_schema"), !a.flag("cache", true)
-	p := a.object("policy")
+	p := a.object(name)
 	if p == nil {
-		return
+		return nil
 	}
-	a.ty.Policy = &protocol.Command{Args: p.texts("args")}
+	c := &protocol.Command{Args: p.texts("args")}
 	p.Done()
-	if len(a.ty.Policy.Args) == 0 {
-		a.Problem("\"policy\" must differ from init: give it \"args\"")
+	if len(c.Args) == 0 {
+		a.Problem("%q must differ from init: give it \"args\"", name)
 	}
 	for _, key := range a.keys() {
 		if !a.known[key] {
-			a.Problem("the key %q does not belong to a policy: next to \"policy\" an answer has \"label\", \"config_schema\", \"cache\" "+
-				"and "+
-				"\"protocol\"", key)
+			a.Problem("the key %q does not belong to %s: next to %q an answer has \"label\", \"config_schema\", \"cache\" and \"protocol\"",
+				key, noun, name)
 		}
 	}
 	a.Done()
+	return c
 }
 
 // ReadPolicy parses what a policy answers about a plan.

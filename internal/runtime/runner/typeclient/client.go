@@ -60,6 +60,9 @@ type Options struct {
 	// Guardian guards actions on hosts; nil = no action can be guarded.
 	Guardian runner.Guardian
 
+	// Secrets reads the values of secret blocks; nil = there are none.
+	Secrets Secrets
+
 	// Facts returns the facts of a host; nil = images do not get them.
 	Facts func(context.Context, runner.Host) (protocol.HostFacts, error)
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/secretref"
 	"deployster/internal/runtime/runner"
 	"deployster/protocol"
 )
@@ -21,6 +22,10 @@ var errNoGuardian = errors.New("this program guards no actions")
 func (c *Client) Protect(ctx context.Context, t Target, ty protocol.Type, in protocol.ActionInput, key string, order int) error {
 	k := call{target: t, step: StepSave, kind: runner.Query, command: *ty.Guard.Save, mounts: t.Mounts, settings: t.Settings,
 		timeout: cmp.Or(t.StateTimeout, DefaultStateTimeout)}
+	if named := secretref.All(configsOf(in.StateInput)...); len(named) > 0 {
+		return fail(k, errors.ErrUnsupported, "The action cannot be guarded", "Its config has secret.%s.value, and the host keeps how a "+
+			"guarded action is undone. Use the secret in a resource without guarded actions.", named[0])
+	}
 	if c.o.Guardian == nil || t.Settings.Host == nil {
 		return fail(k, errNoGuardian, "The action cannot be guarded", "%s", errNoGuardian)
 	}

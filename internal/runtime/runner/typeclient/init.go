@@ -76,6 +76,10 @@ func (e *NowhereError) Why() string {
 // Init is Describe for a resource type.
 func (c *Client) Init(ctx context.Context, t Target) (protocol.Type, error) {
 	ty, err := c.Describe(ctx, t)
+	if err == nil && ty.Secret != nil {
+		return protocol.Type{}, fail(initOf(t, ty.Digest), nil, "The image is not a resource type", "Image %s prints a secret: name "+
+			"it in a secret block. docs/secrets.md shows one.", diag.Visible(t.Reference))
+	}
 	if err == nil && ty.Notify != nil {
 		return protocol.Type{}, fail(initOf(t, ty.Digest), nil, "The image is not a resource type", "Image %s sends notifications: name "+
 			"it in a notify block. docs/notifications.md shows one.", diag.Visible(t.Reference))

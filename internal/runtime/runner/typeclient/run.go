@@ -23,6 +23,9 @@ type call struct {
 	digest   string
 	command  protocol.Command
 	stdin    []byte
+	given    []byte // stdin with the values of secrets; nil = as stdin
+	grant    grant
+	secret   bool            // it prints a secret
 	states   json.RawMessage // the schema of the states in its answer
 	mounts   []runner.Mount
 	settings runner.Settings
@@ -86,6 +89,9 @@ func (k call) moreTime() string {
 // exit code zero.
 func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 	mounts, err := c.mountsOf(k)
+	if err == nil && k.grant.values == nil && k.grant.gone == nil {
+		k.grant, err = c.grantOf(ctx, k, false)
+	}
 	if err != nil {
 		return runner.Result{}, err
 	}
@@ -111,6 +117,13 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 		Answer:    k.answer,
 		LogStdout: k.log,
 	}
+	if k.given != nil {
+		spec.Stdin = k.given
+	}
+	spec.Confidential = k.secret
+	if err := k.grant.into(&spec); err != nil {
+		return runner.Result{}, err
+	}
 	if !spec.Logs() {
 		if spec.MaxStdout = k.settings.MaxAnswer; spec.MaxStdout == 0 {
 			spec.MaxStdout = MaxAnswer
@@ -121,10 +134,13 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 		spec.MaxStdout, spec.KeepLog = maxActionAnswer, max(spec.KeepLog, runner.KeepOutcome)
 	}
 	if k.onEnd != nil {
-		spec.Ended = func(r runner.Result, err error) error { return k.onEnd(r, callError(k, c.o.hidden(r, err), err)) }
+		spec.Ended = func(r runner.Result, err error) error {
+			k.forget(&r)
+			return k.onEnd(r, callError(k, c.o.hidden(r, err), err))
+		}
 	}
 	var flush []func()
-	if c.o.Log != nil {
+	if c.o.Log != nil && !k.secret { // what it prints is hidden once it has ended
 		watch := func(s Stream) io.Writer {
 			w, end := Lines(k.target.Address, k.step, s, c.o.Log)
 			flush = append(flush, end)
@@ -147,6 +163,10 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 	for _, f := range flush {
 		f()
 	}
+	k.forget(&r)
+	if k.secret {
+		c.learnSecret(r.Stdout)
+	}
 	p := newPlaces(c, k.states, k.target.Sensitive)
 	if c.o.Secret != nil {
 		c.o.Secret(p.secretsIn(r.Stdout))
@@ -155,6 +175,13 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 		c.o.Record(k.invocation(p, started, r, err))
 	}
 	return r, callError(k, c.o.hidden(r, err), err)
+}
+
+// forget takes a memory with the value of a secret out of the result of an action: it would be recorded.
+func (k call) forget(r *runner.Result) {
+	if k.remembers && k.kind == runner.Action && k.grant.refuse(r.Stdout) != nil {
+		r.Stdout = []byte("(a memory with the value of a secret)")
+	}
 }
 
 // hidden returns the result of a call that failed as its error may show it. An error shows a
@@ -183,6 +210,9 @@ func (k call) invocation(p places, started time.Time, r runner.Result, err error
 		i.Stdin, i.Result.Stdout = Forgotten(i.Stdin), Forgotten(i.Result.Stdout)
 	}
 	i.Stdin, i.Result.Stdout = p.masked(i.Stdin), p.masked(i.Result.Stdout)
+	if k.secret {
+		i.Result.Stdout = nil
+	}
 	return i
 }
 

@@ -38,7 +38,11 @@ func (c *Client) State(ctx context.Context, t Target, ty protocol.Type, in proto
 	if in.Host, err = c.host(ctx, k); err != nil {
 		return protocol.Answer{}, err
 	}
-	if k.stdin, err = encodeState(ty, in); err != nil {
+	if k.grant, err = c.grantOf(ctx, k, in.Applied != nil, configsOf(in)...); err != nil {
+		return protocol.Answer{}, err
+	}
+	rotated := k.grant.tells(ty, &in)
+	if err = k.encode(ty, in); err != nil {
 		return protocol.Answer{}, fail(k, err, "Cannot query the image", "%s", diag.Visible(err.Error()))
 	}
 	if k.digest, err = c.images.digestFor(ctx, t, ty, StepState, ty.StateAction); err != nil {
@@ -50,6 +54,15 @@ func (c *Client) State(ctx context.Context, t Target, ty protocol.Type, in proto
 	}
 	for try := 0; ; try++ {
 		answer, err := c.askState(ctx, k, ty, in.Intent)
+		if err == nil && len(rotated) > 0 && ty.Refresh && !in.Refresh && (answer.Status == protocol.Valid || answer.StaleState != nil) {
+			in.Refresh = true // it exists, and may have another secret
+			if err = k.encode(ty, in); err == nil {
+				answer, err = c.askState(ctx, k, ty, in.Intent)
+			}
+		}
+		if answer.Rotated = rotated; err == nil && len(in.After) > 0 {
+			answer.Applied = k.grant.fingerprints()
+		}
 		var te *protocol.TypeError
 		if !errors.As(err, &te) || te.Class != protocol.TransientError || t.Once || try >= len(c.o.Backoff) {
 			return answer, err
@@ -66,6 +79,10 @@ func (c *Client) askState(ctx context.Context, k call, ty protocol.Type, intent 
 		return protocol.Answer{}, err
 	}
 	answer, failure, err := answers.ReadAnswer(r.Stdout, ty.Protocol, intent)
+	if err == nil {
+		err = k.grant.refuse(r.Stdout)
+	}
+	k.grant.mask(&answer)
 	if err == nil && answer.Status == protocol.Valid {
 		err = c.checkState(ty, answer.State)
 	}
@@ -125,7 +142,10 @@ func (c *Client) ActNotify(ctx context.Context, t Target, ty protocol.Type, a pr
 	if in.Host, err = c.host(ctx, k); err != nil {
 		return runner.Result{}, err
 	}
-	if k.stdin, err = encodeAction(ty, in); err != nil {
+	if k.grant, err = c.grantOf(ctx, k, false, configsOf(in.StateInput)...); err != nil {
+		return runner.Result{}, err
+	}
+	if err = k.encodeAction(ty, in); err != nil {
 		return runner.Result{}, fail(k, err, "Cannot run the action", "%s", diag.Visible(err.Error()))
 	}
 	if k.digest, err = c.images.digestFor(ctx, t, ty, a.Name, a.Command); err != nil {

@@ -106,6 +106,30 @@ func encodeAction(ty protocol.Type, in protocol.ActionInput) ([]byte, error) {
 	return encode(newActionV2(ty, in))
 }
 
+// encode sets the input of a query: as it is recorded, and as the image gets it.
+func (k *call) encode(ty protocol.Type, in protocol.StateInput) (err error) {
+	if k.stdin, err = encodeState(ty, in); err != nil || k.grant.values == nil {
+		return err
+	}
+	if in, err = k.grant.filled(in); err != nil {
+		return err
+	}
+	k.given, err = encodeState(ty, in)
+	return err
+}
+
+// encodeAction sets the input of an action, as encode does.
+func (k *call) encodeAction(ty protocol.Type, in protocol.ActionInput) (err error) {
+	if k.stdin, err = encodeAction(ty, in); err != nil || k.grant.values == nil {
+		return err
+	}
+	if in.StateInput, err = k.grant.filled(in.StateInput); err != nil {
+		return err
+	}
+	k.given, err = encodeAction(ty, in)
+	return err
+}
+
 func newActionV2(ty protocol.Type, in protocol.ActionInput) actionV2 {
 	in.After = nil
 	return actionV2{newStateV2(ty, in.StateInput), partOf(in)}

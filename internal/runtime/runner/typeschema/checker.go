@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/parallel"
+	"deployster/internal/base/secretref"
 	"deployster/protocol"
 )
 
@@ -78,7 +81,29 @@ func (c *Checker) CheckConfig(ty protocol.Type, config json.RawMessage, unknown 
 	if len(text) == 0 {
 		text = json.RawMessage(`{"type":"object"}`)
 	}
-	return c.check(text, "config", ty, config, unknown)
+	secrets, _ := secretref.Places(config)
+	if len(secrets) == 0 {
+		return c.check(text, "config", ty, config, unknown)
+	}
+	if unknown = maps.Clone(unknown); unknown == nil {
+		unknown = map[string]string{}
+	}
+	for _, pointer := range secrets { // what stands for the value is not checked in place of it
+		unknown[pointer] = ""
+	}
+	return append(c.check(text, "config", ty, config, unknown), c.misplaced(ty, config, secrets)...)
+}
+
+// misplaced returns a violation for each secret at a place that the schema does not mark writeOnly.
+func (c *Checker) misplaced(ty protocol.Type, config json.RawMessage, secrets []string) (list []Violation) {
+	allowed := c.WriteOnly(ty.ConfigSchema, config)
+	for _, pointer := range secrets {
+		if !slices.ContainsFunc(allowed, func(at string) bool { return at == pointer || strings.HasPrefix(pointer, at+"/") }) {
+			list = append(list, Violation{Pointer: pointer, Path: "config" + diag.Visible(jsondoc.Dotted(pointer)), Message: "cannot have the value of " +
+				"a secret block: the schema of its image does not mark it writeOnly, so that the image may record or print it"})
+		}
+	}
+	return list
 }
 
 // CheckState checks a state against the type's schema of its states; without a schema,

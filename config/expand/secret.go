@@ -1,0 +1,37 @@
+package expand
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"deployster/config/decl"
+	"deployster/config/instance"
+	"deployster/config/results"
+	"deployster/config/source"
+)
+
+// secret decodes a secret block.
+func (m *Instances) secret(b *decl.Block) (s instance.Secret, _ hcl.Diagnostics) {
+	s.Name, s.Range, s.Compare = b.Name, source.FromHCL(b.At), true
+	a := attrReader{m: m.Modules, attrs: b.Attrs, of: "a secret block", at: m.Modules.Top.Scope()}
+	s.Image, s.TypeSettings = a.typeOf("the type of a secret block")
+	switch at := b.Attrs["type"]; {
+	case s.Host != nil:
+		a.diags = append(a.diags, source.Failure(at.Expr.Range(), "A secret from another machine", "Secrets are read on this machine, "+
+			"and this type has host = host.%s. Declare a type without host for it.", s.Host.Name))
+	case s.WholeMachine:
+		a.diags = append(a.diags, source.Failure(at.Expr.Range(), "A secret from the whole machine", "The image of a secret reads nothing "+
+			"but its config and what its network gives, and this type has whole_machine. Declare a type without it."))
+	}
+	a.read("compare", cty.Bool, func(v cty.Value) error { s.Compare = v.True(); return nil })
+	var more hcl.Diagnostics
+	s.Config, more = results.StaticObject(m.Modules, b.Attrs["config"], "the config of a secret block", a.at)
+	return s, append(a.diags, more...)
+}
+
+// typeOf reads the type of a block: an image, and how it is run.
+func (a *attrReader) typeOf(what string) (string, instance.TypeSettings) {
+	image, set := a.image(what)
+	set.Image = image
+	return image, set
+}
