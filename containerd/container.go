@@ -2,7 +2,6 @@ package containerd
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -73,6 +72,9 @@ type container struct {
 	holder  holder
 	cutOff  atomic.Bool // a call about it was cut off: there may be a shim without a record
 	left    ending.Leavings
+
+	confidential string            // the directory of its files in memory; "" = they may be on a disk
+	bind         map[string]string // files of this host that confideEnv shows it, by path in the container
 
 	// For a container that may outlive this command.
 	lock  *layout.ClientLock // of its own client; nil = the client is the Runtime
@@ -307,7 +309,7 @@ func (c *container) releaseLock() {
 	switch {
 	case c.lock == nil:
 	case c.holder == byClient && !c.r.conn.Dirty.Load():
-		_ = os.RemoveAll(filepath.Dir(c.dir()))
+		_ = layout.RemoveFiles(filepath.Dir(c.dir()))
 		_ = c.lock.Release() // if it fails, it is swept
 	default:
 		_ = c.lock.File.Close()

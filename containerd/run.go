@@ -70,10 +70,15 @@ func (r *Runtime) attempt(ctx context.Context, s runner.Spec) (res runner.Result
 		return res, false, err
 	}
 	defer c.removeVolumes(&err)
-	if c.box, err = r.sandboxes.Make(c.id, p.Program, s); err != nil {
-		return res, false, err
+	if s, err = c.confide(p.Program, s); err == nil {
+		c.spec = s
+		c.box, err = r.sandboxes.Make(c.id, p.Program, s)
+	}
+	if err != nil {
+		return res, false, errors.Join(err, layout.RemoveFiles(c.dir()))
 	}
 	defer c.box.Close()
+	c.bindConfidential()
 	if c.files, err = runfiles.New(r.conn.Config.RuntimeDir, c.id, s); err != nil {
 		return res, false, err
 	}

@@ -66,7 +66,7 @@ func (r *Runtime) mayShare(s runner.Spec) bool {
 	// Only root may send signals into containers, and pass on pipes.
 	return r.shared.agent != "" && os.Geteuid() == 0 && s.Reuse && (s.Kind == runner.Query || mayShareAction(s)) &&
 		s.Settings.Workers != runner.NoWorkers &&
-		!s.Settings.WholeMachine && s.Cwd == "" && !s.LogStdout && s.Answer == nil && len(s.Volumes) == 0
+		!s.Settings.WholeMachine && !s.Confidential && s.Cwd == "" && !s.LogStdout && s.Answer == nil && len(s.Volumes) == 0
 }
 
 // mayShareAction reports whether an action may run in a container that others use too. One without an ID may

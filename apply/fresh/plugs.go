@@ -25,7 +25,7 @@ func CheckPlugs(p *plan.Plan, dir string) error {
 			continue // its paths are on that machine
 		}
 		for _, m := range runner.MountsIn(dir, step.Mounts) {
-			if _, _, versioned := artifact.ParseMount(m.Source); versioned {
+			if _, _, versioned := artifact.ParseMount(m.Source); versioned || m.Content != "" {
 				continue // its files are fetched
 			}
 			real, seen := leads[m.Source]

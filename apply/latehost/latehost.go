@@ -143,7 +143,7 @@ func (h *Hosts) reach(step *plan.Step, addr string, host runner.Host) (*plan.Ste
 func (h *Hosts) led(step *plan.Step, addr string, host runner.Host) (mounts []runner.Mount, err error) {
 	var asked []config.Plug
 	for _, m := range step.Mounts {
-		if _, _, versioned := artifact.ParseMount(m.Source); !versioned { // else its files are fetched
+		if _, _, versioned := artifact.ParseMount(m.Source); !versioned && m.Content == "" { // else its files are fetched
 			asked = append(asked, config.Plug{Name: m.Target, Path: m.Source, ReadOnly: true}) // the manifest declares who may write
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"deployster/config/instance"
 	"deployster/config/results"
 	"deployster/config/source"
+	"deployster/config/values"
+	"deployster/internal/base/secretref"
 )
 
 // secret decodes a secret block.
@@ -35,3 +37,29 @@ func (a *attrReader) typeOf(what string) (string, instance.TypeSettings) {
 	set.Image = image
 	return image, set
 }
+
+// content reads the content of a plug.
+func (a *attrReader) content(p *instance.Plug) {
+	attr := a.attrs["content"]
+	v, diags := a.m.AttrAt(attr, cty.String, decl.Usage{What: "the content of a plug", Static: true, Secrets: true}, a.at)
+	a.diags = append(a.diags, diags...)
+	if v == cty.NilVal {
+		return
+	}
+	if _, err := values.CheckSecrets(v); err != nil {
+		a.diags = append(a.diags, source.Failure(attr.Expr.Range(), "A secret cannot be used here", "%s.", values.Capital(err.Error())))
+		return
+	}
+	plain, _ := v.Unmark()
+	if p.Content, p.ReadOnly = plain.AsString(), true; p.Content == "" || len(p.Content) > maxContent {
+		a.diags = append(a.diags, source.Failure(attr.Expr.Range(), "Invalid content", "The content of a plug is a text of 1 to %d bytes.",
+			maxContent))
+	}
+	if !secretref.In([]byte(p.Content)) && v.HasMark(values.Sensitive{}) {
+		a.diags = append(a.diags, source.Failure(attr.Expr.Range(), "A sensitive value would be recorded", "The content of a plug is in plans "+
+			"and states. Of a secret block, only its name is: use secret.NAME.value."))
+	}
+}
+
+// maxContent is the limit of the content of a plug, in bytes.
+const maxContent = 64 << 10

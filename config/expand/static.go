@@ -158,6 +158,7 @@ func (m *Instances) plug(b *decl.Block) (instance.Plug, hcl.Diagnostics) {
 		return err
 	})
 	a.read("read_only", cty.Bool, func(v cty.Value) error { p.ReadOnly = v.True(); return nil })
+	a.content(&p)
 	if b.Artifact != nil {
 		p.Artifact, p.ReadOnly = b.Artifact.Name, true
 	}

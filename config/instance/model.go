@@ -149,6 +149,8 @@ type Plug struct {
 	// Artifact is the artifact whose files it shows instead. Path is then a path
 	// below their root; "" = it shows files of this host.
 	Artifact string
+	// Content is the content of a file in memory that it shows instead; "" = it has none.
+	Content string
 	// The allow-lists, anchored at the start. A match in either permits use; both
 	// empty = every resource may use it.
 	ResourceNames []*regexp.Regexp

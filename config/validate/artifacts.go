@@ -53,12 +53,16 @@ func (ck Checker) artifacts(b *decl.Module) hcl.Diagnostics {
 
 func (ck Checker) plug(b *decl.Module, p *decl.Block) hcl.Diagnostics {
 	a := p.Attrs["artifact"]
+	if c := p.Attrs["content"]; c != nil && (a != nil || p.Attrs["path"] != nil) {
+		return hcl.Diagnostics{source.Failure(c.NameRange, "Content and something else", "A plug with content is one file with that text: "+
+			"remove path and artifact, or content.")}
+	}
 	if a == nil {
-		if p.Attrs["path"] != nil {
+		if p.Attrs["path"] != nil || p.Attrs["content"] != nil {
 			return nil
 		}
 		return hcl.Diagnostics{source.Failure(p.At, "A plug of nothing",
-			"A plug shows a file or directory of this host, path = \"...\", or the files of an artifact, artifact = artifact.NAME. Add "+
+			"A plug shows a file or directory of this host, path = \"...\", the files of an artifact, artifact = artifact.NAME, or a file with a text, content = \"...\". Add "+
 				"one of them.")}
 	}
 	of, d := ck.block(b, a.Expr, "artifact", "The artifact of a plug")

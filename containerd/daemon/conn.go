@@ -212,7 +212,7 @@ func (c *Conn) Close() error {
 		// With its file, but without the lock, this client counts as dead, and is swept.
 		errs = append(errs, c.Lock.File.Close())
 	default:
-		errs = append(errs, os.RemoveAll(c.IODir()), c.Lock.Release())
+		errs = append(errs, layout.RemoveFiles(c.IODir()), c.Lock.Release())
 	}
 	return errors.Join(errs...)
 }

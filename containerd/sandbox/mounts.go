@@ -69,7 +69,7 @@ func (k *Maker) openGrant(m runner.Mount) (g Grant, err error) {
 	if KernelPath(m.Target) {
 		return g, ErrKernelTarget(m.Target, m.Target)
 	}
-	if why := k.Withheld(m.Source); why != "" && !(m.Own && k.keeps(m.Source)) {
+	if why := k.Withheld(m.Source); why != "" && !(m.Own && (m.Content != "" || k.keeps(m.Source))) {
 		return g, diag.Errorf("A container cannot be given "+m.Source, "It was to be mounted at %s, but it %s. Name a file or directory "+
 			"of its own.", m.Target, why)
 	}

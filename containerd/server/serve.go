@@ -138,7 +138,7 @@ func (l *instance) cleanUp(ctx context.Context, sweeper sweep.Sweeper) error {
 // stay.
 func removeRuntimeDir(dir string) error {
 	entries, err := os.ReadDir(dir)
-	errs := []error{err}
+	errs := []error{err, os.RemoveAll(layout.MemoryRoot(dir))}
 	for _, e := range entries {
 		if e.Name() != layout.GateName {
 			errs = append(errs, os.RemoveAll(filepath.Join(dir, e.Name())))

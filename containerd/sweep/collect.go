@@ -68,6 +68,9 @@ func (w Sweeper) Collect(ctx context.Context, c containers.Container) (gone bool
 	if action != "" {
 		k.Stdout = runfiles.ReadLog(filepath.Join(w.FilesDir(c), runfiles.StdoutFile), runner.KeepOutcome)
 		k.Stderr = runfiles.ReadLog(filepath.Join(w.FilesDir(c), runfiles.StderrFile), 0)
+		if err := runfiles.Confidential(w.FilesDir(c), &k); err != nil {
+			return false, err
+		}
 		if err := volumes.Noted(w.FilesDir(c), &k.Result); err != nil {
 			return false, err
 		}
@@ -172,7 +175,7 @@ func (w Sweeper) removeEnded(ctx context.Context, c containers.Container) error 
 			return err
 		}
 	}
-	return os.RemoveAll(w.FilesDir(c))
+	return layout.RemoveFiles(w.FilesDir(c))
 }
 
 // cutOff matches the only output of runc as the first process of a container, in place of

@@ -2,12 +2,13 @@ package sweep
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/containerd/containerd/v2/core/mount"
 	"github.com/moby/sys/mountinfo"
+
+	"deployster/containerd/layout"
 )
 
 // UnmountBelow unmounts everything below a directory, even if that was deleted, so that
@@ -35,5 +36,5 @@ func (w Sweeper) removeIO(client string) error {
 	if err := UnmountBelow(dir); err != nil {
 		return err
 	}
-	return os.RemoveAll(dir)
+	return layout.RemoveFiles(dir)
 }

@@ -108,7 +108,7 @@ func mounts(now, was []runner.Mount) (plugs, versions []string) {
 	byTarget := func(list []runner.Mount) map[string]runner.Mount {
 		targets := make(map[string]runner.Mount, len(list))
 		for _, m := range list {
-			targets[m.Target] = runner.Mount{Source: m.Source, Target: m.Target, Writable: m.Writable}
+			targets[m.Target] = runner.Mount{Source: m.Source, Target: m.Target, Writable: m.Writable, Content: m.Content}
 		}
 		return targets
 	}

@@ -103,7 +103,7 @@ func surroundingsOf(config json.RawMessage, settings runner.Settings, mounts []r
 		t.Env += name + "=" + settings.Env[name] + "\x00"
 	}
 	for _, m := range mounts {
-		if _, _, versioned := artifact.ParseMount(m.Source); versioned {
+		if _, _, versioned := artifact.ParseMount(m.Source); versioned || m.Content != "" {
 			continue // it is only read: with another version the object is the same
 		}
 		plug := match.Plug{Name: m.Target, Path: m.Source, Writable: m.Writable}

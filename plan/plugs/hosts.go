@@ -27,7 +27,7 @@ type Resolved struct {
 // home directory begins with ~, as the host knows the home directory of its user.
 func OnHosts(list []config.Plug) (asked []config.Plug) {
 	for _, p := range list {
-		if p.Artifact == "" && p.Base == "" {
+		if p.Artifact == "" && p.Content == "" && p.Base == "" {
 			p.Path = onHosts(p)
 			asked = append(asked, p)
 		}

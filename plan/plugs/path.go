@@ -69,7 +69,7 @@ func parts(path string) []string {
 func writableAround(dir string, plugs map[string]config.Plug) string {
 	for _, name := range slices.Sorted(maps.Keys(plugs)) {
 		p := plugs[name]
-		if p.ReadOnly || p.Artifact != "" {
+		if p.ReadOnly || p.Artifact != "" || p.Content != "" {
 			continue
 		}
 		root, err := filepath.EvalSymlinks(p.Path)

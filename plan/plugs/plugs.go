@@ -70,7 +70,7 @@ func (p *Plugs) Grant(ctx context.Context, r *config.Resource, t protocol.Type) 
 	for _, name := range slices.Sorted(maps.Keys(t.Plugs)) {
 		want := t.Plugs[name]
 		plug, declared := p.byName[name]
-		if declared && r.Settings.WholeMachine && plug.Artifact == "" {
+		if declared && r.Settings.WholeMachine && plug.Artifact == "" && plug.Content == "" {
 			diags = append(diags, plugError(r, "A plug of what has the whole machine", "The image %s would get the plug %q, and its type has "+
 				"whole_machine = true: %s is visible to it at /machine already. Name the path in the config, or take whole_machine away to show just "+
 				"the plug.", r.TypeRef, name, diag.Visible(plug.Path)))
@@ -92,6 +92,13 @@ func (p *Plugs) Grant(ctx context.Context, r *config.Resource, t protocol.Type) 
 		}
 		taken[want.ContainerPath] = name
 		writable := !plug.ReadOnly && (want.Writable || want.AnyMode)
+		if plug.Content != "" {
+			source, d := content(r, plug)
+			if diags = append(diags, d...); len(d) == 0 {
+				mounts = append(mounts, runner.Mount{Source: source, Target: want.ContainerPath, Content: plug.Content})
+			}
+			continue
+		}
 		if plug.Artifact != "" {
 			source, d := p.files(ctx, plug)
 			if diags = append(diags, d...); source != "" {

@@ -9,6 +9,9 @@ import (
 )
 
 func main() {
+	if len(os.Args) > 3 && os.Args[1] == agent.EnvFlag {
+		os.Exit(agent.Become(os.Args[2], os.Args[3:]))
+	}
 	if len(os.Args) != 2 {
 		_, _ = os.Stderr.WriteString("This program is started by deployster itself, in containers.\n")
 		os.Exit(2)

@@ -52,7 +52,7 @@ func checkPlugs(ctx context.Context, at *router.Places, p *plan.Plan, on *Reside
 	}
 	for _, addr := range on.Addresses {
 		for _, mount := range p.Resources[addr].Mounts {
-			if _, _, versioned := artifact.ParseMount(mount.Source); versioned {
+			if _, _, versioned := artifact.ParseMount(mount.Source); versioned || mount.Content != "" {
 				continue // it is an artifact, which is fetched
 			}
 			led, err := ResolvePlugs(ctx, at, on.Host, []config.Plug{{Name: mount.Target, Path: mount.Source, ReadOnly: true}})
