@@ -254,7 +254,7 @@ type Answer struct {
 	Unknown       []string        `json:"unknown,omitempty"`    // JSON pointers into the state: known only after the actions
 	Memory        json.RawMessage `json:"memory,omitempty"`     // the type's memory; none = unchanged
 	Provides      []Provided      `json:"provides,omitempty"`   // objects of other kinds that it brings
-	Rotated       []string        `json:"-"`                    // secrets whose values are not those of StateInput.Applied
+	Rotated       []string        `json:"-"`                    // secret.NAME of values that are not those of StateInput.Applied
 	Applied       Fingerprints    `json:"-"`                    // of the values that were sent, after actions
 }
 

@@ -195,8 +195,10 @@ func (d *decision) query(ctx context.Context, once bool) (observe.Query, observe
 		own = nil
 	}
 	o := d.session.Observe(ctx, &q, own, scope)
-	if d.rotated = o.Answer.Rotated; len(d.rotated) > 0 && o.Err == nil && o.Change != observe.Create {
-		d.step.Notes = append(d.step.Notes, observe.Rotation(&q.Step, o))
+	if d.rotated = o.Answer.Rotated; len(d.rotated) > 0 && o.Err == nil {
+		if note := observe.Rotation(&q.Step, o, d.own() && !d.entry.Incomplete()); note != nil {
+			d.step.Notes = append(d.step.Notes, note)
+		}
 	}
 	if q.Input.Refresh {
 		d.step.Notes = append(d.step.Notes, observe.Notification(&q.Step, &d.entry, scope))

@@ -79,20 +79,19 @@ func Notification(s *Step, entry *state.Entry, scope Scope) *reason.Reason {
 	return reason.New(reason.Notified, refresh.Owed(s.Subscribes, *entry, scope.Prior, scope.Acts)...)
 }
 
-// Rotation is the note about an object that may have other secrets than those of now.
-func Rotation(s *Step, o Observation) *reason.Reason {
-	names := make([]string, len(o.Answer.Rotated))
-	for i, name := range o.Answer.Rotated {
-		names[i] = "secret." + name
-	}
-	all := strings.Join(names, ", ")
+// Rotation is the note about an object that may have other secrets than those of now; nil = there is none. Of an
+// object that was VALID once and is to be updated, the changed inputs report it.
+func Rotation(s *Step, o Observation, wasValid bool) *reason.Reason {
+	names := strings.Join(o.Answer.Rotated, ", ")
 	switch {
-	case o.Change != Valid:
-		return reason.New(reason.SecretRotated, all)
-	case s.Type.Refresh:
-		return reason.New(reason.SecretKept, all)
+	case o.Change == Valid && s.Type.Refresh:
+		return reason.New(reason.SecretKept, names)
+	case o.Change == Valid:
+		return reason.New(reason.SecretUntold, names)
+	case o.Change == Update && !wasValid:
+		return reason.New(reason.SecretRotated, names)
 	}
-	return reason.New(reason.SecretUntold, all)
+	return nil
 }
 
 // changed lists the JSON pointers of the values in a config that differ from those in the

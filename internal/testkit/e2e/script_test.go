@@ -112,6 +112,7 @@ func params(root string, setup func(*testscript.Env) error) testscript.Params {
 			"daemon-clean":  daemonClean,
 			"socket":        leaveSocket,
 			"nowhere":       nowhere,
+			"on-no-disk":    onNoDisk,
 			"canary":        canary,
 			"registry":      startRegistry,
 			"push":          pushImage,

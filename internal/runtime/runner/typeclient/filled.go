@@ -146,13 +146,13 @@ func configsBelow(deps map[string]protocol.Dependency) (list []json.RawMessage) 
 func (g grant) rotated(applied protocol.Fingerprints, config json.RawMessage) (names, pointers []string) {
 	for name, v := range g.values {
 		if v.Compared && !secretref.Matches(applied[name], v.Value, v.Version) {
-			names = append(names, name)
+			names = append(names, "secret."+name)
 		}
 	}
 	slices.Sort(names)
 	at, named := secretref.Places(config)
 	for _, pointer := range at {
-		if slices.ContainsFunc(named[pointer], func(name string) bool { return slices.Contains(names, name) }) {
+		if slices.ContainsFunc(named[pointer], func(name string) bool { return slices.Contains(names, "secret."+name) }) {
 			pointers = append(pointers, pointer)
 		}
 	}
@@ -219,7 +219,7 @@ func (g grant) mask(a *protocol.Answer) {
 
 // into puts the values into a spec, which then runs alone, and keeps nothing on a disk.
 func (g grant) into(s *runner.Spec) error {
-	if !g.any() && len(g.gone) == 0 {
+	if s.Confidential || !g.any() && len(g.gone) == 0 {
 		return nil
 	}
 	s.Confidential, s.Worker, s.Reuse, s.Keep, s.Batch = g.any(), nil, false, false, nil

@@ -120,7 +120,9 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 	if k.given != nil {
 		spec.Stdin = k.given
 	}
-	spec.Confidential = k.secret
+	if spec.Confidential = k.secret; k.secret { // its environment has how to get the secret
+		spec.SecretEnv, spec.Settings.Env = spec.Settings.Env, nil
+	}
 	if err := k.grant.into(&spec); err != nil {
 		return runner.Result{}, err
 	}

@@ -26,7 +26,6 @@ func (c *Client) ReadSecret(ctx context.Context, t Target, ty protocol.Type, con
 	}
 	k := call{target: t, step: StepSecret, kind: runner.Query, command: *ty.Secret, settings: t.Settings.Confined(), digest: ty.Digest,
 		timeout: cmp.Or(t.StateTimeout, SecretTimeout), secret: true}
-	k.settings.Workdir = ""
 	if k.stdin, err = encode(struct {
 		protocol.InitInput
 		Config json.RawMessage `json:"config"`
