@@ -166,7 +166,7 @@ func (m *Machine) Client(c command.Command, at *router.Places, prior state.Snaps
 	} else {
 		o.InitOn = inClusters(initOn(at, r.Clusters))
 	}
-	secrets := vault.New(r.Secrets())
+	secrets := vault.New(r.Secrets(), w.Around().Secrets)
 	o.Secrets = secrets
 	client := typeclient.New(o)
 	secrets.Use(vault.Images(client))

@@ -22,6 +22,7 @@ type Client interface {
 // Vault reads the values of secret blocks. It is safe for concurrent use.
 type Vault struct {
 	blocks map[string]config.Secret
+	around func() []config.Secret
 	client Client
 	now    func() time.Time
 
@@ -37,9 +38,10 @@ type reading struct {
 	err   error
 }
 
-// New returns a vault for the secret blocks of a manifest. Use must be called before a value is needed.
-func New(blocks []config.Secret) *Vault {
-	v := &Vault{blocks: map[string]config.Secret{}, now: time.Now, read: map[string]*reading{},
+// New returns a vault for the secret blocks of a manifest. around returns those of the workspace, which count for what no
+// manifest declares any more. Use must be called before a value is needed.
+func New(blocks []config.Secret, around func() []config.Secret) *Vault {
+	v := &Vault{blocks: map[string]config.Secret{}, around: sync.OnceValue(around), now: time.Now, read: map[string]*reading{},
 		held: map[string]map[string]typeclient.SecretValue{}}
 	for _, b := range blocks {
 		v.blocks[b.Name] = b
@@ -52,7 +54,8 @@ func (v *Vault) Use(c Client) { v.client = c }
 
 // Of implements typeclient.Secrets.
 func (v *Vault) Of(ctx context.Context, addr, name string, begins bool) (typeclient.SecretValue, bool, error) {
-	if _, declared := v.blocks[name]; !declared {
+	block, declared := v.block(name)
+	if !declared {
 		return typeclient.SecretValue{}, false, nil
 	}
 	v.mu.Lock()
@@ -61,7 +64,7 @@ func (v *Vault) Of(ctx context.Context, addr, name string, begins bool) (typecli
 	if known && !(begins && v.expired(held)) {
 		return held, true, nil
 	}
-	value, err := v.value(ctx, name)
+	value, err := v.value(ctx, block)
 	if err != nil {
 		return value, true, err
 	}
@@ -74,11 +77,25 @@ func (v *Vault) Of(ctx context.Context, addr, name string, begins bool) (typecli
 	return value, true, nil
 }
 
+// block returns the secret block with a name.
+func (v *Vault) block(name string) (config.Secret, bool) {
+	if b, declared := v.blocks[name]; declared {
+		return b, true
+	}
+	for _, b := range v.around() {
+		if b.Name == name {
+			return b, true
+		}
+	}
+	return config.Secret{}, false
+}
+
 func (v *Vault) expired(s typeclient.SecretValue) bool { return !s.Expires.IsZero() && !v.now().Before(s.Expires) }
 
 // value returns the value of a secret, which is read if it was not, or has expired. An error is returned to all, so
 // that an image that fails does not run for each resource.
-func (v *Vault) value(ctx context.Context, name string) (typeclient.SecretValue, error) {
+func (v *Vault) value(ctx context.Context, b config.Secret) (typeclient.SecretValue, error) {
+	name := b.Name
 	for {
 		v.mu.Lock()
 		r := v.read[name]
@@ -86,7 +103,7 @@ func (v *Vault) value(ctx context.Context, name string) (typeclient.SecretValue,
 			r = &reading{done: make(chan struct{})}
 			v.read[name] = r
 			v.mu.Unlock()
-			r.value, r.err = v.ask(ctx, v.blocks[name])
+			r.value, r.err = v.ask(ctx, b)
 			if ctx.Err() != nil {
 				v.forget(name, r)
 			}

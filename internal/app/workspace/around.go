@@ -51,6 +51,16 @@ func (a Around) Types() []config.Type {
 	return m.Types().All()
 }
 
+// Secrets returns the secret blocks of the manifests of the workspace, if these can be read.
+func (a Around) Secrets() []config.Secret {
+	m, diags := a.load()
+	if m == nil || diags.HasErrors() {
+		return nil
+	}
+	a.w.Secrets.Add(m.Secrets())
+	return m.Images().Secrets
+}
+
 // Policies returns the manifest of the workspace for its policies; nil = it has none.
 func (a Around) Policies() (*config.Manifest, error) {
 	m, diags := a.load()

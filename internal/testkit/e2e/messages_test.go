@@ -64,6 +64,7 @@ type sent struct {
 	Protocol *struct{}       `json:"protocol"`
 	Plan     json.RawMessage `json:"plan"`
 	Event    json.RawMessage `json:"event"`
+	Needs    json.RawMessage `json:"dependencies"`
 }
 
 func checkInvocation(dir string) error {
@@ -137,6 +138,9 @@ func checkConversation(stdin, answer []byte) error {
 	if in.Event != nil { // its output is a log
 		return matches("notify-input", stdin)
 	}
+	if in.Needs == nil && in.Protocol != nil && in.Intent == "" && in.Plan == nil { // what it prints is not recorded
+		return matches("secret-input", stdin)
+	}
 	version := 2
 	if in.Protocol == nil {
 		version = 1
@@ -165,6 +169,10 @@ func checkConversation(stdin, answer []byte) error {
 		}
 		if err == nil && ty.Policy != nil {
 			mismatch = matches("policy-init-answer", answer)
+		}
+		if strings.Contains(string(answer), `"secret":{`) {
+			_, err = (stub{answer: answer}).client().Describe(context.Background(), typeclient.Target{Address: "x", Reference: "x"})
+			refused, mismatch = onlyProtocol(err), matches("secret-init-answer", answer)
 		}
 	} else {
 		ty := protocol.Type{Protocol: version, Digest: "sha256:x", Absent: true, Memory: true}

@@ -31,6 +31,7 @@ type Document struct {
 	Resources    map[string]string               `json:"required_resources,omitempty"`
 	StateAction  protocol.Command                `json:"state_action"`
 	Notify       *protocol.Command               `json:"notify,omitempty"` // it sends notifications, and has no states
+	Secret       *protocol.Command               `json:"secret,omitempty"` // it prints a secret, and has no states
 	Absent       bool                            `json:"absent"`
 	Dependencies bool                            `json:"dependencies"`
 	Refresh      bool                            `json:"refresh"`
@@ -56,7 +57,7 @@ func Describe(name string, ty protocol.Type) Document {
 	t := Document{Format: 1, Image: name, Digest: ty.Digest, Label: ty.Label, Protocol: ty.Protocol, ConfigSchema: ty.ConfigSchema,
 		StateSchema: ty.StateSchema,
 		Identity:    ty.Identity, Kind: ty.Kind, Plugs: ty.Plugs, PlugsIn: ty.PlugsIn,
-		Resources: ty.RequiredResources, StateAction: ty.StateAction, Notify: ty.Notify,
+		Resources: ty.RequiredResources, StateAction: ty.StateAction, Notify: ty.Notify, Secret: ty.Secret,
 		Absent: ty.Absent, Dependencies: ty.Dependencies, Refresh: ty.Refresh, WatchAction: ty.WatchAction,
 		Discover: ty.DiscoverAction,
 		Memory:   ty.Memory, Unknowns: ty.Unknowns, Independent: ty.Independent, ByPerson: ty.ByPerson,
@@ -91,6 +92,9 @@ func Print(p terminal.Printer, t Document) {
 	if t.Notify != nil {
 		facts = append(facts[:3], []string{"Notifies by", commandText(*t.Notify)})
 	}
+	if t.Secret != nil {
+		facts = append(facts[:3], []string{"Prints a secret by", commandText(*t.Secret)})
+	}
 	if t.ReadOnly {
 		facts = append(facts, []string{"Its files", "read-only, except for plugs and /tmp; read_only_rootfs = false allows more"})
 	}
@@ -112,7 +116,7 @@ func Print(p terminal.Printer, t Document) {
 	if t.configOpen && len(t.Config) > 0 {
 		p.Printf("  Other properties are accepted too.\n")
 	}
-	if t.Notify != nil {
+	if t.Notify != nil || t.Secret != nil {
 		return // it has neither states nor plugs
 	}
 	p.Printf("\n%s\n", paint.Bold("State"))
