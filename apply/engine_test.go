@@ -45,6 +45,8 @@ type engine struct {
 	wrap   func(apply.Journal) apply.Journal // nil = the journal as it is
 	// initOn returns where the init of images is run; nil = here.
 	initOn func(context.Context, typeclient.Target) (*runner.Host, error)
+	// secrets reads the values of secret blocks; nil = there are none.
+	secrets func() typeclient.Secrets
 }
 
 func newEngine(dir string) *engine {
@@ -81,8 +83,11 @@ func (e *engine) reached(m *config.Manifest, s state.Snapshot) (*config.Manifest
 }
 
 func (e *engine) client(pins map[string]string) *typeclient.Client {
-	return typeclient.New(typeclient.Options{Runner: e.runner, Version: "0.1.0", Workspace: e.dir, Pins: pins, Backoff: []time.Duration{},
-		InitOn: e.initOn})
+	o := typeclient.Options{Runner: e.runner, Version: "0.1.0", Workspace: e.dir, Pins: pins, Backoff: []time.Duration{}, InitOn: e.initOn}
+	if e.secrets != nil {
+		o.Secrets = e.secrets()
+	}
+	return typeclient.New(o)
 }
 
 // plan plans, and passes the plan through its file.

@@ -1,0 +1,5 @@
+# error 4:3
+plug "a" {
+  path    = "/a"
+  content = "x"
+}
