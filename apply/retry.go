@@ -49,7 +49,7 @@ func (r retries) do(ctx context.Context, out *outcome, attempt func() (again boo
 		}
 		pause, failed = min(2*pause, maxPause), *out
 		*out = first
-		out.Acted, out.again, out.Report.Planned = true, true, failed.Report.Planned
+		out.Acted, out.again, out.unsure, out.Report.Planned = true, true, failed.unsure, failed.Report.Planned
 	}
 }
 

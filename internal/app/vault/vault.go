@@ -90,7 +90,9 @@ func (v *Vault) block(name string) (config.Secret, bool) {
 	return config.Secret{}, false
 }
 
-func (v *Vault) expired(s typeclient.SecretValue) bool { return !s.Expires.IsZero() && !v.now().Before(s.Expires) }
+func (v *Vault) expired(s typeclient.SecretValue) bool {
+	return !s.Expires.IsZero() && !v.now().Before(s.Expires)
+}
 
 // value returns the value of a secret, which is read if it was not, or has expired. An error is returned to all, so
 // that an image that fails does not run for each resource.

@@ -91,7 +91,7 @@ func (f *Fake) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 		return runner.Result{}, cancelled(ctx, s)
 	}
 	for _, m := range s.Mounts {
-		if _, err := os.Stat(m.Source); err != nil {
+		if _, err := os.Stat(m.Source); err != nil && m.Content == "" {
 			return runner.Result{}, fmt.Errorf("mount of %s: %w", m.Target, err)
 		}
 	}

@@ -1,0 +1,169 @@
+package typeclient
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"deployster/internal/base/secretref"
+	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/answers"
+	"deployster/protocol"
+)
+
+// plum is the only secret.
+type plum struct{}
+
+func (plum) Of(_ context.Context, _, name string, _ bool) (SecretValue, bool, error) {
+	return SecretValue{Secret: answers.Secret{Value: "plum-canary", Version: "1"}, Compared: true}, name == "db", nil
+}
+
+const safeInit = `{"protocol":2,"refresh":true,"reuse":true,"memory":true,"state_action":{"args":["state"]},
+"config_schema":{"type":"object","properties":{"size":{},"password":{"type":"string","maxLength":5,"writeOnly":true}}}}`
+
+// recorded is a client whose specs and records are kept.
+func recorded(t *testing.T, program func(s runner.Spec, in string, stdout io.Writer) int) (*Client, *[]runner.Spec, *[]Invocation) {
+	t.Helper()
+	var mu sync.Mutex
+	var specs []runner.Spec
+	var records []Invocation
+	c, _ := client(func(_ context.Context, s runner.Spec, stdin io.Reader, stdout, _ io.Writer) int {
+		mu.Lock()
+		specs = append(specs, s)
+		mu.Unlock()
+		in, _ := io.ReadAll(stdin)
+		if len(s.Args) == 0 {
+			_, _ = io.WriteString(stdout, safeInit)
+			return 0
+		}
+		return program(s, string(in), stdout)
+	}, func(o *Options) {
+		o.Secrets = plum{}
+		o.Record = func(i Invocation) { mu.Lock(); records = append(records, i); mu.Unlock() }
+	})
+	return c, &specs, &records
+}
+
+// The value is in what the image gets, which is marked, and in nothing else: the record has what stands for it, and the
+// environment of the specification lacks it.
+func TestSecrets_OnlyTheImageGetsAValue(t *testing.T) {
+	t.Parallel()
+	c, specs, records := recorded(t, func(_ runner.Spec, in string, stdout io.Writer) int {
+		if !strings.Contains(in, `"config":{"password":"x:plum-canary"}`) || !strings.Contains(in, `"refresh":true,"changed":["/password"]`) {
+			t.Errorf("the image got %s", in)
+		}
+		_, _ = io.WriteString(stdout, `{"status":"VALID","state":{}}`)
+		return 0
+	})
+	tg := target()
+	ty := initialised(t, c)
+	tg.Settings.Env = map[string]string{"A": "plain", "B": secretref.Text("db")}
+	tg.Mounts = []runner.Mount{{Source: "plug:login", Target: "/login", Content: "login=" + secretref.Text("db")}}
+	answer, err := c.State(t.Context(), tg, ty, protocol.StateInput{Config: json.RawMessage(`{"password":"x:` + secretref.Text("db") + `"}`),
+		LastState: json.RawMessage(`{}`), Applied: &protocol.Fingerprints{"db": "version:0"}})
+	if err != nil || !slices.Equal(answer.Rotated, []string{"secret.db"}) {
+		t.Fatalf("%+v %v", answer, err)
+	}
+	s := (*specs)[len(*specs)-1]
+	if !s.Confidential || s.Reuse || s.Worker != nil || len(s.Settings.Env) != 1 || s.SecretEnv["B"] != "plum-canary" || s.Mounts[0].Content != "login=plum-canary" {
+		t.Errorf("spec %+v", s)
+	}
+	r := (*records)[len(*records)-1]
+	if strings.Contains(string(r.Stdin), "plum") || !strings.Contains(string(r.Stdin), secretref.Text("db")) {
+		t.Errorf("recorded %s", r.Stdin)
+	}
+}
+
+// A memory or another part of an answer with the value is refused; a reason is masked.
+func TestSecrets_AnswersWithAValueAreRefused(t *testing.T) {
+	t.Parallel()
+	said := ""
+	c, _, _ := recorded(t, func(_ runner.Spec, _ string, stdout io.Writer) int { _, _ = io.WriteString(stdout, said); return 0 })
+	ty := initialised(t, c)
+	in := protocol.StateInput{Config: json.RawMessage(`{"password":"` + secretref.Text("db") + `"}`)}
+	for answer, part := range map[string]string{
+		`{"status":"VALID","state":{"a":["u:plum-canary@h"]}}`:                                      `"state"`,
+		`{"status":"VALID","state":{"a":{"cGx1bS1jYW5hcnk=":1}}}`:                                   `"state"`,
+		`{"status":"VALID","state":{},"memory":"plum-canary"}`:                                      `"memory"`,
+		`{"status":"STALE","actions":[{"name":"a","args":["-p","plum-canary"]}]}`:                   `"actions"`,
+		`{"status":"STALE","actions":[{"name":"a","args":["a"]}],"forecast":{"a":"plum-canary"}}`:   `"forecast"`,
+		`{"status":"STALE","staleState":{"p":"plum-canary"},"actions":[{"name":"a","args":["a"]}]}`: `"staleState"`,
+	} {
+		said = answer
+		if _, err := c.State(t.Context(), target(), ty, in); err == nil || !strings.Contains(err.Error(), part+" has the value of a secret") {
+			t.Errorf("%s: %v", answer, err)
+		}
+	}
+	said = `{"status":"STALE","actions":[{"name":"a","args":["a"]}],"reasons":[{"path":"/password","want":"plum-canary","message":"no plum-canary"}]}`
+	answer, err := c.State(t.Context(), target(), ty, in)
+	if err != nil || strings.Contains(string(answer.Reasons[0].Want)+answer.Reasons[0].Message, "plum") {
+		t.Errorf("%+v %v", answer.Reasons, err)
+	}
+	said = `{"memory":{"p":"plum-canary"}}`
+	r, err := c.ActNotify(t.Context(), target(), ty, protocol.Action{Name: "a", Command: protocol.Command{Args: []string{"a"}}}, protocol.ActionInput{StateInput: in},
+		func(r runner.Result, _ error) error {
+			if memory, silent := Said(ty, r); memory != nil || !silent {
+				t.Errorf("the memory %s is recorded", memory)
+			}
+			return nil
+		})
+	if err == nil || strings.Contains(string(r.Stdout), "plum") {
+		t.Errorf("%s, %v", r.Stdout, err)
+	}
+}
+
+// What an image prints as a secret is learned before it is recorded, and is not recorded.
+func TestReadSecret_IsNotRecorded(t *testing.T) {
+	t.Parallel()
+	var learned []string
+	var mu sync.Mutex
+	said := `{"value":"pear-canary","version":"7","expires":"2026-11-21T03:53:28Z"}`
+	var records []Invocation
+	var specs []runner.Spec
+	c, _ := client(func(_ context.Context, s runner.Spec, _ io.Reader, stdout, _ io.Writer) int {
+		mu.Lock()
+		defer mu.Unlock()
+		specs = append(specs, s)
+		_, _ = io.WriteString(stdout, said)
+		return 0
+	}, func(o *Options) {
+		o.Secret = func(list []string) { learned = append(learned, list...) }
+		o.Record = func(i Invocation) { records = append(records, i) }
+		o.Log = func(l Line) { t.Errorf("shown: %+v", l) }
+	})
+	tg := target()
+	tg.Settings.Env = map[string]string{"KEY": "x"}
+	ty := protocol.Type{Protocol: 2, Digest: mustResolve(t, c), Secret: &protocol.Command{Args: []string{"read"}}}
+	s, err := c.ReadSecret(t.Context(), tg, ty, nil)
+	if err != nil || s.Value != "pear-canary" || s.Version != "7" || s.Expires.IsZero() || !slices.Contains(learned, "pear-canary") {
+		t.Errorf("%+v %v, learned %q", s, err, learned)
+	}
+	if len(records) != 1 || len(records[0].Result.Stdout) != 0 || !specs[0].Confidential || specs[0].Settings.Env != nil || specs[0].SecretEnv["KEY"] != "x" {
+		t.Errorf("records %+v, spec %+v", records, specs[0])
+	}
+	for _, bad := range []string{`{"value":""}`, `{}`, `{"value":"a\u0000"}`, `{"value":"pear-canary","version":"pear-canary"}`, `{"value":"pear-canary","x":1}`,
+		`{"value":"pear-canary","expires":"soon"}`, `pear-canary`, `{"value":7}`, `{"value":"pear-canary","version":"a\nb"}`, `{"value":"` + secretref.Text("a") + `"}`} {
+		said = bad
+		if _, err := c.ReadSecret(t.Context(), tg, ty, nil); err == nil || strings.Contains(err.Error(), "pear") && bad != `pear-canary` {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+// A secret may stand where the schema says writeOnly, and what stands for it is not checked in place of its value.
+func TestCheckConfig_SecretsAreWriteOnly(t *testing.T) {
+	t.Parallel()
+	c, _, _ := recorded(t, nil)
+	ty := initialised(t, c)
+	if found := c.CheckConfig(ty, json.RawMessage(`{"password":"`+secretref.Text("db")+`"}`), nil); len(found) != 0 {
+		t.Errorf("writeOnly: %+v", found)
+	}
+	found := c.CheckConfig(ty, json.RawMessage(`{"size":{"a":"`+secretref.Text("db")+`"}}`), nil)
+	if len(found) != 1 || found[0].Pointer != "/size/a" || !strings.Contains(found[0].Message, "writeOnly") {
+		t.Errorf("elsewhere: %+v", found)
+	}
+}
