@@ -23,6 +23,7 @@ type PackOptions struct {
 	Programs        []string                 // of this machine, with their libraries
 	Add             []string                 // PATH or PATH:TARGET
 	Terraform       string                   // a Terraform provider, or the directory that it is in; "" = none
+	Secret          string                   // a program that prints a secret; "" = none
 	Shell           bool                     // the files that shell scripts need
 	Python          bool                     // the Python of this machine
 	Note            func(string, ...any)     // called with what is left out
@@ -130,6 +131,14 @@ func (o PackOptions) collect(ctx context.Context, files *imagefiles.Set) (first 
 	if o.Terraform != "" {
 		if first, err = addTerraform(ctx, files, o.Path(o.Terraform)); err != nil {
 			return "", failed("-terraform-provider "+o.Terraform, err)
+		}
+	}
+	if o.Secret != "" {
+		if first = imagefiles.SecretProgram; o.Base == "" {
+			o.Shell = true
+		}
+		if err = files.AddSecret(ctx, o.Path(o.Secret)); err != nil {
+			return "", failed("-secret-program "+o.Secret, err)
 		}
 	}
 	if o.Python {

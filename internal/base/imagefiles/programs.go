@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"os/exec"
 	"strings"
 	"time"
@@ -93,6 +94,33 @@ func librariesOf(ctx context.Context, linker, path string) ([]string, error) {
 //
 //go:embed json.sh
 var jsonScript []byte
+
+// secretScript is the type of a secret block whose value a program prints.
+//
+//go:embed secret.sh
+var secretScript []byte
+
+// SecretProgram is the path of the program that AddSecret starts images with.
+const SecretProgram = "/secret"
+
+// AddSecret adds a program of this machine that prints a secret, and the script that makes a type of it. It needs a shell.
+func (s *Set) AddSecret(ctx context.Context, path string) error {
+	const program = "/secret-program"
+	content, err := os.ReadFile(path)
+	switch {
+	case err != nil:
+	case bytes.HasPrefix(content, []byte("#!")):
+		err = s.put(program, file{mode: 0o755, data: content})
+	default:
+		if err = s.AddProgram(ctx, path); err == nil {
+			err = s.put(program, file{mode: fs.ModeSymlink | 0o777, link: path[1:]})
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return s.put(SecretProgram, file{mode: 0o755, data: secretScript})
+}
 
 // busyboxPlaces are the paths where a busybox may be.
 var busyboxPlaces = []string{"/bin/busybox", "/usr/bin/busybox", "/usr/local/bin/busybox"}

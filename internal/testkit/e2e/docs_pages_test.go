@@ -10,7 +10,7 @@ import (
 )
 
 // TestDocs_Pages does what docs/ci.md, docs/publishing.md, docs/plan-and-apply.md, docs/watch.md, docs/images.md,
-// docs/json.md, docs/testing.md, docs/modules.md and docs/policy.md describe, with a real registry in the place of the one that they name, and a real plan's digest.
+// docs/json.md, docs/testing.md, docs/modules.md, docs/policy.md and docs/secrets.md describe, with a real registry in the place of the one that they name, and a real plan's digest.
 func TestDocs_Pages(t *testing.T) {
 	t.Parallel()
 	shell := func(page string) []string { return fences(read(t, page), "sh") }
@@ -46,6 +46,11 @@ func TestDocs_Pages(t *testing.T) {
 		t.Fatalf("%d and %d examples were found", len(modules), len(share))
 	}
 	scripts["modules.manifest"], scripts["tag.sh"], scripts["pack-module.sh"], scripts["use-modules.sh"] = modules[0], share[0], share[1], share[2]+share[3]
+	secrets, programs := fences(read(t, "docs/secrets.md"), "hcl"), shell("docs/secrets.md")
+	if len(secrets) != 1 || len(programs) != 2 {
+		t.Fatalf("%d and %d examples were found", len(secrets), len(programs))
+	}
+	scripts["secrets.manifest"], scripts["decrypt.sh"], scripts["pack-secret.sh"] = secrets[0], programs[0], programs[1]
 	runScripts(t, "testdata/pages", func(env *testscript.Env) error {
 		for name, text := range scripts {
 			text = strings.ReplaceAll(text, "sha256:...", "$(deployster show -digest plan.bin)")
