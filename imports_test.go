@@ -158,6 +158,7 @@ var ranks = map[string]int{
 	"containerd":                             20,
 	"internal/runtime/runner/typeclient":     20,
 	"internal/runtime/runner/answers":        10,
+	"internal/runtime/runner/secretgrant":    11,
 	"internal/runtime/runner/typeschema":     15,
 	"internal/runtime/runner/watchclient":    22,
 	"state":                                  20,

@@ -100,9 +100,7 @@ func (r *stepRunner) runAction(step *plan.Step, out *outcome, in protocol.StateI
 		out.failJournal(err)
 		return false
 	}
-	out.Acted, out.running = true, a.Name
-	out.begin(a.Name)
-	r.facts.SetApplied(out.Addr, nil)
+	out.begin(a.Name, r.facts)
 	if at.memory != nil {
 		r.facts.SetMemory(out.Addr, at.memory)
 	}
@@ -128,7 +126,7 @@ func (r *stepRunner) runAction(step *plan.Step, out *outcome, in protocol.StateI
 	result, err := r.exec.ActNotify(r.work, target, step.Init, a,
 		protocol.ActionInput{StateInput: in, Action: a.Name, StaleState: at.stale, IdempotencyKey: key,
 			ShownEffects: r.approvals.of(step).EffectsOf(a)}, record)
-	out.running = ""
+	out.end(a.Name, err)
 	at.batch.End(diag.Is[*runner.UnknownError](err))
 	r.options.event(ActionEnded{Address: out.Addr, Action: a.Name, Host: turns.HostName(step), Took: r.options.Now().Sub(began), Err: err})
 	if !recorded && diag.Is[*runner.UnknownError](err) {
@@ -151,7 +149,6 @@ func (r *stepRunner) runAction(step *plan.Step, out *outcome, in protocol.StateI
 		return false
 	}
 	if err == nil {
-		delete(out.unsure, a.Name)
 		return true
 	}
 	out.fail(a.Name, err)

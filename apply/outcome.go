@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"deployster/apply/facts"
 	"deployster/apply/fresh"
 	"deployster/apply/latehost"
 	"deployster/apply/report"
@@ -38,12 +39,20 @@ type outcome struct {
 	leaveBatch func() // notes that it does not join a batch any more
 }
 
-// begin notes the start of an action.
-func (o *outcome) begin(action string) {
+// begin notes the start of an action: until it has ended well, nobody knows which secrets the object has.
+func (o *outcome) begin(action string, f *facts.Facts) {
 	if o.unsure == nil {
 		o.unsure = map[string]bool{}
 	}
-	o.unsure[action] = true
+	o.Acted, o.running, o.unsure[action] = true, action, true
+	f.SetApplied(o.Addr, nil)
+}
+
+// end notes the end of an action.
+func (o *outcome) end(action string, err error) {
+	if o.running = ""; err == nil {
+		delete(o.unsure, action)
+	}
 }
 
 // holds reports whether a step needs an action, as far as the plan knows, and none may start.

@@ -12,6 +12,7 @@ import (
 
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/answers"
+	"deployster/internal/runtime/runner/secretgrant"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan"
 	"deployster/plan/observe"
@@ -33,14 +34,14 @@ type safe struct {
 }
 
 // Of implements typeclient.Secrets: it reads a value once for each plan and apply.
-func (s *safe) Of(context.Context, string, string, bool) (typeclient.SecretValue, bool, error) {
-	return typeclient.SecretValue{Secret: answers.Secret{Value: fmt.Sprintf("value-%d", s.now), Version: fmt.Sprint(s.now)}, Compared: true}, true, nil
+func (s *safe) Of(context.Context, string, string, bool) (secretgrant.Value, bool, error) {
+	return secretgrant.Value{Secret: answers.Secret{Value: fmt.Sprintf("value-%d", s.now), Version: fmt.Sprint(s.now)}, Compared: true}, true, nil
 }
 
 // held is what a plan or an apply has read: one value.
-type held struct{ value typeclient.SecretValue }
+type held struct{ value secretgrant.Value }
 
-func (h held) Of(context.Context, string, string, bool) (typeclient.SecretValue, bool, error) {
+func (h held) Of(context.Context, string, string, bool) (secretgrant.Value, bool, error) {
 	return h.value, true, nil
 }
 

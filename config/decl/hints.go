@@ -25,7 +25,8 @@ var (
 		"import": "What exists already needs no import: its type finds it, and the plan adopts it.",
 		"hosts":  "Each host has a block of its own: host \"NAME\" { address = ... }.",
 		"local":  "Local values stand in a block `locals { NAME = VALUE }`.",
-		"ephemeral": "A value that must not be shown is a variable with sensitive = true, or one that its image's schema marks writeOnly. " +
+		"ephemeral": "A value that must not be shown is a variable with sensitive = true, or one that its image's schema marks " +
+			"writeOnly. " +
 			"One that must be recorded nowhere comes from a secret block.",
 		"variables": "Each variable has a block of its own: variable \"NAME\" { }. Values for them go into vars.auto.hcl.",
 		"outputs":   "Each output has a block of its own: output \"NAME\" { value = ... }.",

@@ -47,7 +47,8 @@ func (a *attrReader) content(p *instance.Plug) {
 		return
 	}
 	if _, err := values.CheckSecrets(v); err != nil {
-		a.diags = append(a.diags, source.Failure(attr.Expr.Range(), "A secret cannot be used here", "%s.", values.Capital(err.Error())))
+		a.diags = append(a.diags, source.Failure(attr.Expr.Range(), "A secret cannot be used here", "%s.",
+			values.Capital(err.Error())))
 		return
 	}
 	plain, _ := v.Unmark()

@@ -62,8 +62,8 @@ func (ck Checker) plug(b *decl.Module, p *decl.Block) hcl.Diagnostics {
 			return nil
 		}
 		return hcl.Diagnostics{source.Failure(p.At, "A plug of nothing",
-			"A plug shows a file or directory of this host, path = \"...\", the files of an artifact, artifact = artifact.NAME, or a file with a text, content = \"...\". Add "+
-				"one of them.")}
+			"A plug shows a file or directory of this host, path = \"...\", the files of an artifact, artifact = artifact.NAME, or a "+
+				"file with a text, content = \"...\". Add one of them.")}
 	}
 	of, d := ck.block(b, a.Expr, "artifact", "The artifact of a plug")
 	if p.Artifact = of; d != nil {

@@ -118,8 +118,8 @@ func wrongRoot(b *decl.Module, t hcl.Traversal, roots []string, p decl.Usage) *h
 	root, r := t.RootName(), t.SourceRange()
 	switch {
 	case root == "secret":
-		return source.Failure(r, "A secret cannot be used here", "%s may stand in the config of a resource, in the env of a type and in the "+
-			"content of a plug. %s would be printed, recorded or needed before the secret is read.", refs.TraversalString(t),
+		return source.Failure(r, "A secret cannot be used here", "%s may stand in the config of a resource, in the env of a type and "+
+			"in the content of a plug. %s would be printed, recorded or needed before the secret is read.", refs.TraversalString(t),
 			values.Capital(p.What))
 	case root == "artifact":
 		return source.Failure(r, "Known too late", "%s cannot be used here: the plan finds the version, and %s must be known before. "+

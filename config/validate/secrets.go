@@ -35,7 +35,8 @@ func (w *secretWalk) Enter(node hclsyntax.Node) hcl.Diagnostics {
 	switch n := node.(type) {
 	case *hclsyntax.ScopeTraversalExpr:
 		if within && n.Traversal.RootName() == "secret" {
-			w.diags = append(w.diags, source.Failure(n.Range(), "A secret cannot be used here", "%s.", values.Capital(values.ErrComputed.Error())))
+			w.diags = append(w.diags, source.Failure(n.Range(), "A secret cannot be used here", "%s.",
+				values.Capital(values.ErrComputed.Error())))
 		}
 	case *hclsyntax.FunctionCallExpr:
 		within = within || !whole[n.Name]

@@ -43,8 +43,8 @@ func MakeConfidential(runtimeDir, container string) error {
 	}
 	root := MemoryRoot(runtimeDir)
 	if !InMemory(sharedMemory) {
-		return diag.Errorf("No place in memory for a secret", "A run with the value of a secret keeps its files in memory alone, and neither %s "+
-			"nor %s is a tmpfs. Mount one on /run.", runtimeDir, sharedMemory)
+		return diag.Errorf("No place in memory for a secret", "A run with the value of a secret keeps its files in memory alone, and "+
+			"neither %s nor %s is a tmpfs. Mount one on /run.", runtimeDir, sharedMemory)
 	}
 	if err := os.Mkdir(root, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err

@@ -38,7 +38,8 @@ const (
 // the resource is not notified of it yet; or this plan acts on them, or a watch has repaired
 // them. Unfinished reports that an action of an apply on the resource did not end well.
 type Change struct {
-	// What is config, image, address, host, host_facts, env, setting, plug, artifact, dependency, secret, refresh_pending, refresh or unfinished.
+	// What is config, image, address, host, host_facts, env, setting, plug, artifact, dependency, secret, refresh_pending,
+	// refresh or unfinished.
 	What  Kind     `json:"what"`
 	Names []string `json:"names,omitempty"`
 }

@@ -128,19 +128,10 @@ func (o PackOptions) collect(ctx context.Context, files *imagefiles.Set) (first 
 			return "", failed("-program "+program, err)
 		}
 	}
-	if o.Terraform != "" {
-		if first, err = addTerraform(ctx, files, o.Path(o.Terraform)); err != nil {
-			return "", failed("-terraform-provider "+o.Terraform, err)
-		}
+	if flag, err := o.addType(ctx, files, &first); err != nil {
+		return "", failed(flag, err)
 	}
-	if o.Secret != "" {
-		if first = imagefiles.SecretProgram; o.Base == "" {
-			o.Shell = true
-		}
-		if err = files.AddSecret(ctx, o.Path(o.Secret)); err != nil {
-			return "", failed("-secret-program "+o.Secret, err)
-		}
-	}
+	o.Shell = o.Shell || o.Secret != "" && o.Base == ""
 	if o.Python {
 		if err := files.AddPython(ctx); err != nil {
 			return "", failed("-python", err)
@@ -165,6 +156,20 @@ func (o PackOptions) collect(ctx context.Context, files *imagefiles.Set) (first 
 		}
 	}
 	return first, nil
+}
+
+// addType adds what makes a type of a Terraform provider or of a program, and sets the first program. flag is that of an error.
+func (o PackOptions) addType(ctx context.Context, files *imagefiles.Set, first *string) (flag string, err error) {
+	if o.Terraform != "" {
+		if *first, err = addTerraform(ctx, files, o.Path(o.Terraform)); err != nil {
+			return "-terraform-provider " + o.Terraform, err
+		}
+	}
+	if o.Secret != "" {
+		*first = imagefiles.SecretProgram
+		return "-secret-program " + o.Secret, files.AddSecret(ctx, o.Path(o.Secret))
+	}
+	return "", nil
 }
 
 // runnable returns an error if the image has nothing that can run, while it can still report

@@ -1,29 +1,63 @@
 package vault
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 
+	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/runner/answers"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/protocol"
 )
 
 // images runs the images of secret blocks by a client.
-type images struct{ *typeclient.Client }
+type images struct {
+	types *typeclient.Client
+	input protocol.InitInput // the beginning of each stdin, without Name and Type
+}
 
 // Images returns a Client that runs images.
-func Images(c *typeclient.Client) Client { return images{c} }
+func Images(c *typeclient.Client, input protocol.InitInput) Client { return images{c, input} }
+
+// Describe implements Client.
+func (i images) Describe(ctx context.Context, t typeclient.Target) (protocol.Type, error) {
+	return i.types.Describe(ctx, t)
+}
 
 // CheckConfig implements Client.
 func (i images) CheckConfig(ty protocol.Type, config []byte) error {
-	for _, v := range i.Client.CheckConfig(ty, config, nil) {
+	for _, v := range i.types.CheckConfig(ty, config, nil) {
 		return errors.New(v.Sentence())
 	}
 	return nil
 }
 
 // ReadSecret implements Client.
-func (i images) ReadSecret(ctx context.Context, t typeclient.Target, ty protocol.Type, config []byte) (answers.Secret, error) {
-	return i.Client.ReadSecret(ctx, t, ty, config)
+func (i images) ReadSecret(ctx context.Context, t typeclient.Target, ty protocol.Type, config []byte) (s answers.Secret, err error) {
+	if ty.Secret == nil {
+		return s, diag.Errorf("The image reads no secrets", "The answer of image %s to init lacks \"secret\". Declare it as the type of a "+
+			"resource.", diag.Visible(t.Reference))
+	}
+	in := struct {
+		protocol.InitInput
+		Config json.RawMessage `json:"config"`
+	}{i.input, config}
+	in.Name, in.Type = t.Address, t.Reference
+	stdin, err := jsondoc.Encode(in)
+	if err != nil {
+		return s, err
+	}
+	r, err := i.types.Ask(ctx, t, typeclient.Ask{Step: typeclient.StepSecret, Digest: ty.Digest, Command: *ty.Secret, Stdin: append(stdin, '\n'),
+		Timeout: cmp.Or(t.StateTimeout, typeclient.SecretTimeout), Says: true, Secret: true})
+	if err != nil {
+		return s, err
+	}
+	if s, err = answers.ReadSecret(r.Stdout); err != nil {
+		return s, typeclient.Failed(t, typeclient.StepSecret, err, "The image broke the protocol", "What image %s printed as a secret is not "+
+			"valid: %s. It is not shown. docs/secrets.md describes it.", diag.Visible(t.Reference), diag.Visible(err.Error()))
+	}
+	return s, nil
 }

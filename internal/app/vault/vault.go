@@ -8,6 +8,7 @@ import (
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner/answers"
+	"deployster/internal/runtime/runner/secretgrant"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/protocol"
 )
@@ -27,14 +28,14 @@ type Vault struct {
 	now    func() time.Time
 
 	mu   sync.Mutex
-	read map[string]*reading                          // by name
-	held map[string]map[string]typeclient.SecretValue // by resource, by name
+	read map[string]*reading                     // by name
+	held map[string]map[string]secretgrant.Value // by resource, by name
 }
 
 // reading is a value that is being read, or was.
 type reading struct {
 	done  chan struct{}
-	value typeclient.SecretValue
+	value secretgrant.Value
 	err   error
 }
 
@@ -42,7 +43,7 @@ type reading struct {
 // manifest declares any more. Use must be called before a value is needed.
 func New(blocks []config.Secret, around func() []config.Secret) *Vault {
 	v := &Vault{blocks: map[string]config.Secret{}, around: sync.OnceValue(around), now: time.Now, read: map[string]*reading{},
-		held: map[string]map[string]typeclient.SecretValue{}}
+		held: map[string]map[string]secretgrant.Value{}}
 	for _, b := range blocks {
 		v.blocks[b.Name] = b
 	}
@@ -53,10 +54,10 @@ func New(blocks []config.Secret, around func() []config.Secret) *Vault {
 func (v *Vault) Use(c Client) { v.client = c }
 
 // Of implements typeclient.Secrets.
-func (v *Vault) Of(ctx context.Context, addr, name string, begins bool) (typeclient.SecretValue, bool, error) {
+func (v *Vault) Of(ctx context.Context, addr, name string, begins bool) (secretgrant.Value, bool, error) {
 	block, declared := v.block(name)
 	if !declared {
-		return typeclient.SecretValue{}, false, nil
+		return secretgrant.Value{}, false, nil
 	}
 	v.mu.Lock()
 	held, known := v.held[addr][name]
@@ -71,7 +72,7 @@ func (v *Vault) Of(ctx context.Context, addr, name string, begins bool) (typecli
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.held[addr] == nil {
-		v.held[addr] = map[string]typeclient.SecretValue{}
+		v.held[addr] = map[string]secretgrant.Value{}
 	}
 	v.held[addr][name] = value
 	return value, true, nil
@@ -90,13 +91,13 @@ func (v *Vault) block(name string) (config.Secret, bool) {
 	return config.Secret{}, false
 }
 
-func (v *Vault) expired(s typeclient.SecretValue) bool {
+func (v *Vault) expired(s secretgrant.Value) bool {
 	return !s.Expires.IsZero() && !v.now().Before(s.Expires)
 }
 
 // value returns the value of a secret, which is read if it was not, or has expired. An error is returned to all, so
 // that an image that fails does not run for each resource.
-func (v *Vault) value(ctx context.Context, b config.Secret) (typeclient.SecretValue, error) {
+func (v *Vault) value(ctx context.Context, b config.Secret) (secretgrant.Value, error) {
 	name := b.Name
 	for {
 		v.mu.Lock()
@@ -116,7 +117,7 @@ func (v *Vault) value(ctx context.Context, b config.Secret) (typeclient.SecretVa
 		select {
 		case <-r.done:
 		case <-ctx.Done():
-			return typeclient.SecretValue{}, context.Cause(ctx)
+			return secretgrant.Value{}, context.Cause(ctx)
 		}
 		if r.err != nil || !v.expired(r.value) {
 			return r.value, r.err
@@ -135,8 +136,8 @@ func (v *Vault) forget(name string, r *reading) {
 }
 
 // ask runs the image of a secret block.
-func (v *Vault) ask(ctx context.Context, b config.Secret) (typeclient.SecretValue, error) {
-	value := typeclient.SecretValue{Compared: b.Compare}
+func (v *Vault) ask(ctx context.Context, b config.Secret) (secretgrant.Value, error) {
+	value := secretgrant.Value{Compared: b.Compare}
 	t := typeclient.Target{Address: "secret." + b.Name, Reference: b.Image, Settings: b.Settings, Pull: b.Pull, Verify: b.Verify,
 		StateTimeout: b.Timeouts.State, Sensitive: b.Config.Sensitive}
 	ty, err := v.client.Describe(ctx, t)

@@ -27,8 +27,8 @@ func packCommand(action func(Run) cli.ActionFunc) *cli.Command {
 			&cli.BoolFlag{Name: "shell", Usage: "add what shell scripts need: busybox, and json to read and write JSON"},
 			&cli.BoolFlag{Name: "python", Usage: "add the python3 of this machine, with its standard library"},
 			&cli.StringSliceFlag{Name: "program", Usage: "add a program of this machine, by its `PATH`, with the libraries that it needs"},
-			&cli.StringFlag{Name: "secret-program", Usage: "create a type of secret blocks from a program that prints a secret, by its `PATH`; it " +
-				"adds what -shell adds"},
+			&cli.StringFlag{Name: "secret-program", Usage: "create a type of secret blocks from a program that prints a " +
+				"secret, by its `PATH`; it adds what -shell adds"},
 			&cli.StringFlag{Name: "terraform-provider", Usage: "create a type from a Terraform provider: `PATH` of its binary or its " +
 				"directory"},
 			&cli.StringSliceFlag{Name: "plug",
@@ -42,8 +42,9 @@ func packCommand(action func(Run) cli.ActionFunc) *cli.Command {
 }
 
 func packImage(c *cli.Context, s Session) error {
-	programs, more, terraform := c.StringSlice("program"), c.StringSlice("add"), c.String("terraform-provider")
-	if c.String("t") == "" || c.NArg() == 0 && len(programs)+len(more)+len(terraform)+len(c.String("secret-program")) == 0 && !c.Bool("shell") && !c.Bool("python") {
+	programs, more := c.StringSlice("program"), c.StringSlice("add")
+	terraform, secret := c.String("terraform-provider"), c.String("secret-program")
+	if c.String("t") == "" || c.NArg() == 0 && len(programs)+len(more)+len(terraform)+len(secret) == 0 && !c.Bool("shell") && !c.Bool("python") {
 		return diag.Errorf("Missing argument",
 			"pack takes the image's name, and files or directories: deployster image pack -t acme/file:1 -shell type.sh")
 	}
@@ -63,7 +64,7 @@ func packImage(c *cli.Context, s Session) error {
 		return err
 	}
 	o := images.PackOptions{Reference: c.String("t"), Path: s.Engine.Workspace.Path, Args: c.Args().Slice(),
-		Programs: programs, Terraform: terraform, Secret: c.String("secret-program"), Add: more, Shell: c.Bool("shell"), Python: c.Bool("python"),
+		Programs: programs, Terraform: terraform, Secret: secret, Add: more, Shell: c.Bool("shell"), Python: c.Bool("python"),
 		Note: s.Engine.Workspace.Note, Base: c.String("base"), Entrypoint: c.StringSlice("entrypoint"), Cmd: c.StringSlice("cmd"), Env: env,
 		WorkingDir: c.String("workdir")}
 	if dir := o.WorkingDir; dir != "" && !path.IsAbs(dir) {

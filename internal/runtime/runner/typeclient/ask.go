@@ -34,6 +34,9 @@ type Ask struct {
 	// of the stdout of a put are kept.
 	Says bool
 
+	// Secret: it prints a secret. Nothing that it prints is shown or recorded, but for its log if it fails.
+	Secret bool
+
 	// Ended is Spec.Ended of package runner, with the error that Ask is going to return.
 	Ended func(runner.Result, error) error
 }
@@ -51,7 +54,7 @@ func (a Ask) call(t Target) call {
 	k := call{target: t, step: a.Step, kind: runner.Query, digest: a.Digest, command: a.Command, stdin: a.Stdin, mounts: t.Mounts,
 		cwd:      a.Cwd,
 		settings: t.Settings.Confined(), timeout: a.Timeout, volumes: a.Volumes, answer: a.Answer, onEnd: a.Ended, log: !a.Says,
-		grace: a.Grace, artifact: true}
+		grace: a.Grace, artifact: !a.Secret, secret: a.Secret}
 	if a.ID != "" {
 		k.kind, k.id, k.quiet, k.keep = runner.Action, a.ID, a.Says, 2*KeepSaid
 	}

@@ -4,17 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"maps"
-	"slices"
 
-	"deployster/internal/base/diag"
-	"deployster/internal/base/jsondoc"
-	"deployster/internal/base/secret"
-	"deployster/internal/base/secretref"
-	"deployster/internal/runtime/runner"
-	"deployster/internal/runtime/runner/answers"
-	"deployster/protocol"
+	"deployster/internal/runtime/runner/secretgrant"
 )
 
 // Secrets reads the values of secret blocks. It is called from many goroutines.
@@ -22,230 +13,33 @@ type Secrets interface {
 	// Of returns the value of a secret for a resource: the same from the query of a step to its verification.
 	// begins reports that the step begins: a value that has expired is read again. declared is false if no block has
 	// that name.
-	Of(ctx context.Context, address, name string, begins bool) (value SecretValue, declared bool, err error)
+	Of(ctx context.Context, address, name string, begins bool) (value secretgrant.Value, declared bool, err error)
 }
 
-// SecretValue is the value of a secret block.
-type SecretValue struct {
-	answers.Secret
-	Compared bool // a changed value is a change
-}
-
-// grant has the values that one invocation gets, by the names of their secrets. The zero value has none.
-type grant struct {
-	values map[string]SecretValue
-	gone   map[string]bool // named, and no longer declared
-	hider  *secret.Hider   // of the values; nil = there are none
-}
-
-// errUndeclared reports that a secret is no longer declared.
-var errUndeclared = errors.New("not declared")
-
-func (g grant) value(name string) (string, error) {
-	if v, known := g.values[name]; known {
-		return v.Value, nil
-	}
-	return "", errUndeclared
-}
-
-// any reports whether an invocation gets a value.
-func (g grant) any() bool { return len(g.values) > 0 }
-
-// holds reports whether a document has one of the values, in one of the forms of a secret.
-func (g grant) holds(document json.RawMessage) bool {
-	return g.hider != nil && len(document) > 0 && (len(secret.FindWith(document, g.hider)) > 0)
-}
-
-// grantOf reads the secrets that the texts of an invocation name: in its configs, its environment and the files of its plugs.
-func (c *Client) grantOf(ctx context.Context, k call, begins bool, configs ...json.RawMessage) (g grant, err error) {
-	names := secretref.All(configs...)
-	for _, text := range k.settings.Env {
-		names = append(names, secretref.Names(text)...)
-	}
-	for _, m := range k.mounts {
-		names = append(names, secretref.Names(m.Content)...)
-	}
-	slices.Sort(names)
-	if names = slices.Compact(names); len(names) == 0 {
+// grant reads the secrets that the texts of a call name, for the configs that it gets.
+func (o Options) grant(ctx context.Context, k call, begins bool, configs ...json.RawMessage) (g secretgrant.Grant, err error) {
+	names := secretgrant.Names(k.settings.Env, k.mounts, configs...)
+	if len(names) == 0 {
 		return g, nil
 	}
 	if k.settings.Host.InCluster() {
 		return g, fail(k, errors.ErrUnsupported, "No secrets in a cluster", "It is to get secret.%s.value, and Pods get no values of secret "+
 			"blocks yet. Give it a Secret of the cluster by a plug: path = \"/secret/NAME\".", names[0])
 	}
-	g.values, g.gone = map[string]SecretValue{}, map[string]bool{}
-	var values []string
+	values, gone := map[string]secretgrant.Value{}, map[string]bool{}
 	for _, name := range names {
-		if c.o.Secrets == nil {
-			g.gone[name] = true
+		if o.Secrets == nil {
+			gone[name] = true
 			continue
 		}
-		v, declared, err := c.o.Secrets.Of(ctx, k.target.Address, name, begins)
+		v, declared, err := o.Secrets.Of(ctx, k.target.Address, name, begins)
 		if err != nil {
 			return g, err
 		}
-		if !declared {
-			g.gone[name] = true
-			continue
-		}
-		g.values[name], values = v, append(values, v.Value)
-	}
-	if len(values) > 0 {
-		g.hider = secret.NewHider(values)
-	}
-	return g, nil
-}
-
-// filled returns an input with the values of its secrets, in its config and in those of its dependencies. What a secret
-// that is no longer declared was used for is left out.
-func (g grant) filled(in protocol.StateInput) (protocol.StateInput, error) {
-	var err error
-	if in.Config, err = g.document(in.Config); err != nil {
-		return in, err
-	}
-	in.Dependencies, err = g.dependencies(in.Dependencies)
-	return in, err
-}
-
-func (g grant) dependencies(deps map[string]protocol.Dependency) (map[string]protocol.Dependency, error) {
-	var err error
-	deps = maps.Clone(deps)
-	for alias, d := range deps {
-		if d.Config, err = g.document(d.Config); err != nil {
-			return nil, err
-		}
-		if d.Dependencies, err = g.dependencies(d.Dependencies); err != nil {
-			return nil, err
-		}
-		deps[alias] = d
-	}
-	return deps, nil
-}
-
-// document fills one document.
-func (g grant) document(document json.RawMessage) (json.RawMessage, error) {
-	if len(g.gone) > 0 {
-		document = secretref.Without(document, g.gone)
-	}
-	return secretref.FillJSON(document, g.value)
-}
-
-// configsOf returns the configs in an input that may name secrets.
-func configsOf(in protocol.StateInput) []json.RawMessage {
-	return append([]json.RawMessage{in.Config}, configsBelow(in.Dependencies)...)
-}
-
-func configsBelow(deps map[string]protocol.Dependency) (list []json.RawMessage) {
-	for _, d := range deps {
-		list = append(append(list, d.Config), configsBelow(d.Dependencies)...)
-	}
-	return list
-}
-
-// rotated returns the secrets whose values are not the applied ones, sorted, and where the config has them.
-func (g grant) rotated(applied protocol.Fingerprints, config json.RawMessage) (names, pointers []string) {
-	for name, v := range g.values {
-		if v.Compared && !secretref.Matches(applied[name], v.Value, v.Version) {
-			names = append(names, "secret."+name)
+		if values[name] = v; !declared {
+			delete(values, name)
+			gone[name] = true
 		}
 	}
-	slices.Sort(names)
-	at, named := secretref.Places(config)
-	for _, pointer := range at {
-		if slices.ContainsFunc(named[pointer], func(name string) bool { return slices.Contains(names, "secret."+name) }) {
-			pointers = append(pointers, pointer)
-		}
-	}
-	return names, pointers
-}
-
-// fingerprints returns what is recorded of the values once actions with them have ended well.
-func (g grant) fingerprints() protocol.Fingerprints {
-	out := protocol.Fingerprints{}
-	for name, v := range g.values {
-		if v.Compared {
-			out[name] = secretref.Fingerprint(v.Value, v.Version)
-		}
-	}
-	return out
-}
-
-// tells puts into an input that secrets have other values than those that were applied, and reports which.
-func (g grant) tells(ty protocol.Type, in *protocol.StateInput) (names []string) {
-	if in.Applied == nil || in.Intent != protocol.Present || !g.any() {
-		return nil
-	}
-	names, pointers := g.rotated(*in.Applied, in.Config)
-	if len(names) == 0 || !ty.Refresh || in.LastState == nil {
-		return names // without a recorded object it is told only if there is one
-	}
-	in.Refresh = true
-	in.Changed = append(slices.Clone(in.Changed), pointers...)
-	slices.Sort(in.Changed)
-	in.Changed = slices.Compact(in.Changed)
-	return names
-}
-
-// refuse returns an error if an answer has one of the values: it would be recorded. Reasons are masked instead.
-func (g grant) refuse(stdout []byte) error {
-	members, err := jsondoc.Object(stdout)
-	if err != nil || !g.any() {
-		return nil // it is refused for another reason
-	}
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if name != "reasons" && g.holds(members[name]) {
-			return fmt.Errorf("%q has the value of a secret, and what an image answers is recorded: it must leave the value out", name)
-		}
-	}
-	return nil
-}
-
-// mask hides the values in the reasons of an answer.
-func (g grant) mask(a *protocol.Answer) {
-	if !g.any() {
-		return
-	}
-	for i := range a.Reasons {
-		r := &a.Reasons[i]
-		if g.holds(r.Have) {
-			r.Have = nil
-		}
-		if g.holds(r.Want) {
-			r.Want = nil
-		}
-		r.Message = g.hider.Hide(r.Message)
-	}
-}
-
-// into puts the values into a spec, which then runs alone, and keeps nothing on a disk.
-func (g grant) into(s *runner.Spec) error {
-	if s.Confidential || !g.any() && len(g.gone) == 0 {
-		return nil
-	}
-	s.Confidential, s.Worker, s.Reuse, s.Keep, s.Batch = g.any(), nil, false, false, nil
-	env, hidden := map[string]string{}, map[string]string{}
-	for name, text := range s.Settings.Env {
-		switch filled, err := secretref.Fill(text, g.value); {
-		case errors.Is(err, errUndeclared):
-		case err != nil:
-			return err
-		case filled != text:
-			hidden[name] = filled
-		default:
-			env[name] = text
-		}
-	}
-	if s.Settings.Env = env; len(hidden) > 0 {
-		s.SecretEnv = hidden
-	}
-	s.Mounts = slices.Clone(s.Mounts)
-	for i, m := range s.Mounts {
-		filled, err := secretref.Fill(m.Content, g.value)
-		if errors.Is(err, errUndeclared) {
-			return diag.Errorf("A secret is not declared any more", "The plug at %s has the value of a secret block that no manifest declares "+
-				"any more. Declare the block again until the resource is removed.", m.Target)
-		}
-		s.Mounts[i].Content = filled
-	}
-	return nil
+	return secretgrant.Of(values, gone), nil
 }

@@ -10,6 +10,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/loglines"
 	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/secretgrant"
 	"deployster/protocol"
 )
 
@@ -24,7 +25,7 @@ type call struct {
 	command  protocol.Command
 	stdin    []byte
 	given    []byte // stdin with the values of secrets; nil = as stdin
-	grant    grant
+	grant    secretgrant.Grant
 	secret   bool            // it prints a secret
 	states   json.RawMessage // the schema of the states in its answer
 	mounts   []runner.Mount
@@ -89,47 +90,15 @@ func (k call) moreTime() string {
 // exit code zero.
 func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 	mounts, err := c.mountsOf(k)
-	if err == nil && k.grant.values == nil && k.grant.gone == nil {
-		k.grant, err = c.grantOf(ctx, k, false)
+	if err == nil && !k.grant.Needed() {
+		k.grant, err = c.o.grant(ctx, k, false)
 	}
 	if err != nil {
 		return runner.Result{}, err
 	}
-	spec := runner.Spec{
-		Name:   k.target.Address + "/" + k.step,
-		Kind:   k.kind,
-		Digest: k.digest, Reference: k.command.Of(k.target.Reference),
-		Entrypoint: k.command.Entrypoint,
-		Args:       k.command.Args,
-		Stdin:      k.stdin,
-		Mounts:     mounts,
-		Settings:   k.settings,
-		Worker:     k.worker,
-		Reuse:      k.reuse, ReuseActions: k.acts,
-		Batch:     k.target.Batch,
-		Guard:     k.target.Guard,
-		ID:        k.id,
-		Timeout:   k.timeout,
-		Grace:     k.grace,
-		KeepLog:   max(k.settings.KeepLog, k.keep),
-		Cwd:       k.cwd,
-		Volumes:   k.volumes,
-		Answer:    k.answer,
-		LogStdout: k.log,
-	}
-	if k.given != nil {
-		spec.Stdin = k.given
-	}
-	if spec.Confidential = k.secret; k.secret { // its environment has how to get the secret
-		spec.SecretEnv, spec.Settings.Env = spec.Settings.Env, nil
-	}
-	if err := k.grant.into(&spec); err != nil {
+	spec, err := k.spec(mounts)
+	if err != nil {
 		return runner.Result{}, err
-	}
-	if !spec.Logs() {
-		if spec.MaxStdout = k.settings.MaxAnswer; spec.MaxStdout == 0 {
-			spec.MaxStdout = MaxAnswer
-		}
 	}
 	answers := k.kind == runner.Action && k.remembers // answers on stdout, as a query does
 	if answers {
@@ -166,12 +135,9 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 		f()
 	}
 	k.forget(&r)
-	if k.secret {
-		c.learnSecret(r.Stdout)
-	}
 	p := newPlaces(c, k.states, k.target.Sensitive)
 	if c.o.Secret != nil {
-		c.o.Secret(p.secretsIn(r.Stdout))
+		c.o.Secret(append(p.secretsIn(r.Stdout), k.printed(r.Stdout)...))
 	}
 	if c.o.Record != nil {
 		c.o.Record(k.invocation(p, started, r, err))
@@ -181,9 +147,50 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 
 // forget takes a memory with the value of a secret out of the result of an action: it would be recorded.
 func (k call) forget(r *runner.Result) {
-	if k.remembers && k.kind == runner.Action && k.grant.refuse(r.Stdout) != nil {
+	if k.remembers && k.kind == runner.Action && k.grant.Refuse(r.Stdout) != nil {
 		r.Stdout = []byte("(a memory with the value of a secret)")
 	}
+}
+
+// spec returns how a call is run, with the values of its secrets.
+func (k call) spec(mounts []runner.Mount) (runner.Spec, error) {
+	spec := runner.Spec{
+		Name:   k.target.Address + "/" + k.step,
+		Kind:   k.kind,
+		Digest: k.digest, Reference: k.command.Of(k.target.Reference),
+		Entrypoint: k.command.Entrypoint,
+		Args:       k.command.Args,
+		Stdin:      k.stdin,
+		Mounts:     mounts,
+		Settings:   k.settings,
+		Worker:     k.worker,
+		Reuse:      k.reuse, ReuseActions: k.acts,
+		Batch:     k.target.Batch,
+		Guard:     k.target.Guard,
+		ID:        k.id,
+		Timeout:   k.timeout,
+		Grace:     k.grace,
+		KeepLog:   max(k.settings.KeepLog, k.keep),
+		Cwd:       k.cwd,
+		Volumes:   k.volumes,
+		Answer:    k.answer,
+		LogStdout: k.log,
+	}
+	if k.given != nil {
+		spec.Stdin = k.given
+	}
+	if spec.Confidential = k.secret; k.secret { // its environment has how to get the secret
+		spec.SecretEnv, spec.Settings.Env = spec.Settings.Env, nil
+	}
+	if err := k.grant.Into(&spec); err != nil {
+		return spec, err
+	}
+	if !spec.Logs() {
+		if spec.MaxStdout = k.settings.MaxAnswer; spec.MaxStdout == 0 {
+			spec.MaxStdout = MaxAnswer
+		}
+	}
+	return spec, nil
 }
 
 // hidden returns the result of a call that failed as its error may show it. An error shows a

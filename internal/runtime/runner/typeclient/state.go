@@ -13,6 +13,7 @@ import (
 	"deployster/internal/base/secret"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/answers"
+	"deployster/internal/runtime/runner/secretgrant"
 	"deployster/protocol"
 )
 
@@ -38,10 +39,10 @@ func (c *Client) State(ctx context.Context, t Target, ty protocol.Type, in proto
 	if in.Host, err = c.host(ctx, k); err != nil {
 		return protocol.Answer{}, err
 	}
-	if k.grant, err = c.grantOf(ctx, k, in.Applied != nil, configsOf(in)...); err != nil {
+	if k.grant, err = c.o.grant(ctx, k, in.Applied != nil, secretgrant.ConfigsOf(in)...); err != nil {
 		return protocol.Answer{}, err
 	}
-	rotated := k.grant.tells(ty, &in)
+	rotated := k.grant.Tells(ty, &in)
 	if err = k.encode(ty, in); err != nil {
 		return protocol.Answer{}, fail(k, err, "Cannot query the image", "%s", diag.Visible(err.Error()))
 	}
@@ -61,7 +62,7 @@ func (c *Client) State(ctx context.Context, t Target, ty protocol.Type, in proto
 			}
 		}
 		if answer.Rotated = rotated; err == nil && len(in.After) > 0 {
-			answer.Applied = k.grant.fingerprints()
+			answer.Applied = k.grant.Fingerprints()
 		}
 		var te *protocol.TypeError
 		if !errors.As(err, &te) || te.Class != protocol.TransientError || t.Once || try >= len(c.o.Backoff) {
@@ -80,9 +81,9 @@ func (c *Client) askState(ctx context.Context, k call, ty protocol.Type, intent 
 	}
 	answer, failure, err := answers.ReadAnswer(r.Stdout, ty.Protocol, intent)
 	if err == nil {
-		err = k.grant.refuse(r.Stdout)
+		err = k.grant.Refuse(r.Stdout)
 	}
-	k.grant.mask(&answer)
+	k.grant.Mask(&answer)
 	if err == nil && answer.Status == protocol.Valid {
 		err = c.checkState(ty, answer.State)
 	}
@@ -142,7 +143,7 @@ func (c *Client) ActNotify(ctx context.Context, t Target, ty protocol.Type, a pr
 	if in.Host, err = c.host(ctx, k); err != nil {
 		return runner.Result{}, err
 	}
-	if k.grant, err = c.grantOf(ctx, k, false, configsOf(in.StateInput)...); err != nil {
+	if k.grant, err = c.o.grant(ctx, k, false, secretgrant.ConfigsOf(in.StateInput)...); err != nil {
 		return runner.Result{}, err
 	}
 	if err = k.encodeAction(ty, in); err != nil {

@@ -108,10 +108,10 @@ func encodeAction(ty protocol.Type, in protocol.ActionInput) ([]byte, error) {
 
 // encode sets the input of a query: as it is recorded, and as the image gets it.
 func (k *call) encode(ty protocol.Type, in protocol.StateInput) (err error) {
-	if k.stdin, err = encodeState(ty, in); err != nil || k.grant.values == nil {
+	if k.stdin, err = encodeState(ty, in); err != nil || !k.grant.Needed() {
 		return err
 	}
-	if in, err = k.grant.filled(in); err != nil {
+	if in, err = k.grant.Filled(in); err != nil {
 		return err
 	}
 	k.given, err = encodeState(ty, in)
@@ -120,10 +120,10 @@ func (k *call) encode(ty protocol.Type, in protocol.StateInput) (err error) {
 
 // encodeAction sets the input of an action, as encode does.
 func (k *call) encodeAction(ty protocol.Type, in protocol.ActionInput) (err error) {
-	if k.stdin, err = encodeAction(ty, in); err != nil || k.grant.values == nil {
+	if k.stdin, err = encodeAction(ty, in); err != nil || !k.grant.Needed() {
 		return err
 	}
-	if in.StateInput, err = k.grant.filled(in.StateInput); err != nil {
+	if in.StateInput, err = k.grant.Filled(in.StateInput); err != nil {
 		return err
 	}
 	k.given, err = encodeAction(ty, in)

@@ -91,16 +91,16 @@ func (c *Checker) CheckConfig(ty protocol.Type, config json.RawMessage, unknown 
 	for _, pointer := range secrets { // what stands for the value is not checked in place of it
 		unknown[pointer] = ""
 	}
-	return append(c.check(text, "config", ty, config, unknown), c.misplaced(ty, config, secrets)...)
+	return append(c.check(text, "config", ty, config, unknown), misplaced(c.WriteOnly(ty.ConfigSchema, config), secrets)...)
 }
 
-// misplaced returns a violation for each secret at a place that the schema does not mark writeOnly.
-func (c *Checker) misplaced(ty protocol.Type, config json.RawMessage, secrets []string) (list []Violation) {
-	allowed := c.WriteOnly(ty.ConfigSchema, config)
+// misplaced returns a violation for each secret at a place that is not one of those that the schema marks writeOnly.
+func misplaced(allowed, secrets []string) (list []Violation) {
 	for _, pointer := range secrets {
 		if !slices.ContainsFunc(allowed, func(at string) bool { return at == pointer || strings.HasPrefix(pointer, at+"/") }) {
-			list = append(list, Violation{Pointer: pointer, Path: "config" + diag.Visible(jsondoc.Dotted(pointer)), Message: "cannot have the value of " +
-				"a secret block: the schema of its image does not mark it writeOnly, so that the image may record or print it"})
+			list = append(list, Violation{Pointer: pointer, Path: "config" + diag.Visible(jsondoc.Dotted(pointer)),
+				Message: "cannot have the value of a secret block: the schema of its image does not mark it writeOnly, so that the image may " +
+					"record or print it"})
 		}
 	}
 	return list
