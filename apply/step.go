@@ -20,7 +20,6 @@ import (
 	"deployster/apply/turns"
 	"deployster/config"
 	"deployster/internal/base/diag"
-	"deployster/internal/runtime/runner/secretgrant"
 	"deployster/plan"
 	"deployster/plan/observe"
 	"deployster/plan/subject"
@@ -133,7 +132,7 @@ func (r *stepRunner) perform(ctx context.Context, step *plan.Step, out *outcome)
 	}
 	again := r.facts.Answered(out.Addr)
 	doubt := again == nil && r.queries.Doubts(out.Addr)
-	if step.Settled() && !r.recheck[out.Addr] && !in.Refresh && !doubt && !getsSecrets(step) {
+	if step.Settled() && !r.recheck[out.Addr] && !in.Refresh && !doubt && !query.GetsSecrets(step) {
 		out.Report.Status = Unchanged
 		found := entries.Found{State: step.Answer().State, Memory: step.Answer().Memory, Sensitive: sensitive, Seen: r.plan.Created}
 		if step.Unrefreshed() {
@@ -244,9 +243,4 @@ func (r *stepRunner) sameConfig(step *plan.Step, out *outcome) bool {
 	out.fail(report.FailedConfig, fresh.Stale(why, compare.SideBySide(out.Report.Stale)+whatNow))
 	out.Report.Reason = "plan is stale: " + why
 	return false
-}
-
-// getsSecrets reports whether the containers of a step get the value of a secret block.
-func getsSecrets(step *plan.Step) bool {
-	return len(secretgrant.Names(step.Settings.Env, step.Mounts, step.Config)) > 0
 }

@@ -57,8 +57,8 @@ func (a *attrReader) content(p *instance.Plug) {
 			maxContent))
 	}
 	if !secretref.In([]byte(p.Content)) && v.HasMark(values.Sensitive{}) {
-		a.diags = append(a.diags, source.Failure(attr.Expr.Range(), "A sensitive value would be recorded", "The content of a plug is in plans "+
-			"and states. Of a secret block, only its name is: use secret.NAME.value."))
+		a.diags = append(a.diags, source.Failure(attr.Expr.Range(), "A sensitive value would be recorded", "The content of a plug is in "+
+			"plans and states. Of a secret block, only its name is: use secret.NAME.value."))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/secretref"
 	"deployster/internal/runtime/runner/typeschema"
 	"deployster/protocol"
 	"deployster/state"
@@ -67,3 +68,6 @@ func edited(document json.RawMessage, pointers []string, change func(object map[
 	}
 	return out
 }
+
+// NamesSecrets reports whether a config has what stands for the value of a secret block.
+func NamesSecrets(config json.RawMessage) bool { return secretref.In(config) }

@@ -50,14 +50,14 @@ func (i images) ReadSecret(ctx context.Context, t typeclient.Target, ty protocol
 	if err != nil {
 		return s, err
 	}
-	r, err := i.types.Ask(ctx, t, typeclient.Ask{Step: typeclient.StepSecret, Digest: ty.Digest, Command: *ty.Secret, Stdin: append(stdin, '\n'),
-		Timeout: cmp.Or(t.StateTimeout, typeclient.SecretTimeout), Says: true, Secret: true})
+	r, err := i.types.Ask(ctx, t, typeclient.Ask{Step: typeclient.StepSecret, Digest: ty.Digest, Command: *ty.Secret,
+		Stdin: append(stdin, '\n'), Timeout: cmp.Or(t.StateTimeout, typeclient.SecretTimeout), Says: true, Secret: true})
 	if err != nil {
 		return s, err
 	}
 	if s, err = answers.ReadSecret(r.Stdout); err != nil {
-		return s, typeclient.Failed(t, typeclient.StepSecret, err, "The image broke the protocol", "What image %s printed as a secret is not "+
-			"valid: %s. It is not shown. docs/secrets.md describes it.", diag.Visible(t.Reference), diag.Visible(err.Error()))
+		return s, typeclient.Failed(t, typeclient.StepSecret, err, "The image broke the protocol", "What image %s printed as a secret is "+
+			"not valid: %s. It is not shown. docs/secrets.md describes it.", diag.Visible(t.Reference), diag.Visible(err.Error()))
 	}
 	return s, nil
 }

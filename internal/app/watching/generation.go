@@ -17,7 +17,6 @@ import (
 	"deployster/internal/base/collector"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/secret"
-	"deployster/internal/base/secretref"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/internal/runtime/runner/watchclient"
 	"deployster/plan/drift"
@@ -118,7 +117,7 @@ func (w *watcher) fill(g *generation, snapshot state.Snapshot) {
 		one.Repair = one.Repair && (ty == nil || !ty.ByPerson || r.Watch.Repair)
 		one.Cold = ty == nil || ty.Worker == nil
 		reports := ty != nil && ty.WatchAction != nil
-		if one.Watched = reports && !entry.Settings.Host.InCluster() && !secretref.In(entry.Config); reports && !one.Watched {
+		if one.Watched = reports && !entry.Settings.Host.InCluster() && !observe.NamesSecrets(entry.Config); reports && !one.Watched {
 			g.unreported++
 		}
 		cold := ty == nil || ty.Worker == nil && !ty.Reuse

@@ -44,7 +44,8 @@ func packCommand(action func(Run) cli.ActionFunc) *cli.Command {
 func packImage(c *cli.Context, s Session) error {
 	programs, more := c.StringSlice("program"), c.StringSlice("add")
 	terraform, secret := c.String("terraform-provider"), c.String("secret-program")
-	if c.String("t") == "" || c.NArg() == 0 && len(programs)+len(more)+len(terraform)+len(secret) == 0 && !c.Bool("shell") && !c.Bool("python") {
+	nothing := c.NArg() == 0 && len(programs)+len(more)+len(terraform)+len(secret) == 0
+	if c.String("t") == "" || nothing && !c.Bool("shell") && !c.Bool("python") {
 		return diag.Errorf("Missing argument",
 			"pack takes the image's name, and files or directories: deployster image pack -t acme/file:1 -shell type.sh")
 	}

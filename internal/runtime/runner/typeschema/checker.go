@@ -99,8 +99,8 @@ func misplaced(allowed, secrets []string) (list []Violation) {
 	for _, pointer := range secrets {
 		if !slices.ContainsFunc(allowed, func(at string) bool { return at == pointer || strings.HasPrefix(pointer, at+"/") }) {
 			list = append(list, Violation{Pointer: pointer, Path: "config" + diag.Visible(jsondoc.Dotted(pointer)),
-				Message: "cannot have the value of a secret block: the schema of its image does not mark it writeOnly, so that the image may " +
-					"record or print it"})
+				Message: "cannot have the value of a secret block: the schema of its image does not mark it writeOnly, so that the image " +
+					"may record or print it"})
 		}
 	}
 	return list
