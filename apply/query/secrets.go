@@ -6,4 +6,6 @@ import (
 )
 
 // GetsSecrets reports whether the containers of a step get the value of a secret block.
-func GetsSecrets(step *plan.Step) bool { return len(secretgrant.Names(step.Settings.Env, step.Mounts, step.Config)) > 0 }
+func GetsSecrets(step *plan.Step) bool {
+	return len(secretgrant.Names(step.Settings.Env, step.Mounts, step.Config)) > 0
+}
