@@ -39,7 +39,7 @@ type outcome struct {
 	leaveBatch func() // notes that it does not join a batch any more
 }
 
-// begin notes the start of an action: until it has ended well, nobody knows which secrets the object has.
+// begin notes the start of an action: until it has ended well, it is unknown which secrets the object has.
 func (o *outcome) begin(action string, f *facts.Facts) {
 	if o.unsure == nil {
 		o.unsure = map[string]bool{}

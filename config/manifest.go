@@ -102,13 +102,13 @@ func (m *Manifest) Semaphores() []Semaphore { return m.instances.Modules.Semapho
 // Exclusive returns the declared exclusive sets, sorted by name.
 func (m *Manifest) Exclusive() []Exclusive { return m.instances.Modules.Exclusive }
 
-// Images are the blocks of a manifest whose images are no types of resources.
+// Images are the blocks of a manifest whose images are not types of resources.
 type Images struct {
 	Notify  []Notify // sorted by name
 	Secrets []Secret // sorted by name
 }
 
-// Images returns the blocks whose images are no types of resources.
+// Images returns the blocks whose images are not types of resources.
 func (m *Manifest) Images() Images {
 	return Images{Notify: m.instances.Modules.Notify, Secrets: m.instances.Modules.SecretBlocks}
 }

@@ -61,7 +61,7 @@ func (c *container) confideEnv(p sandbox.Program, s runner.Spec) (runner.Spec, e
 		return s, err
 	}
 	if c.r.shared.agent == "" {
-		return s, diag.Errorf("No secret in the environment", "The program deployster-agent is not installed beside deployster, and it "+
+		return s, diag.Errorf("No secret in the environment", "The program deployster-agent is not in the directory of deployster, and it "+
 			"gives a program variables with secrets. Install it, or put the secret into the config.")
 	}
 	file, err := c.r.agentFile(c.r.shared.agent)

@@ -149,7 +149,7 @@ func (p *replayRun) begun(r record) {
 	if !known && r.Entry != nil {
 		e, known = *r.Entry, true
 	}
-	e.Secrets = nil // until its actions have ended well, nobody knows which values the object has
+	e.Secrets = nil // until its actions have ended well, it is unknown which values the object has
 	if e.Dirty, e.Acted = true, p.snapshot.Serial; known {
 		p.snapshot.Resources[r.Address] = e
 	}

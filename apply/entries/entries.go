@@ -84,7 +84,7 @@ func (e *Entries) Valid(step *plan.Step, addr string, in protocol.StateInput, fo
 	entry.Given = inputs.Given(step.Init, in.Dependencies, facts.Host(step.Settings.Host))
 	entry.Sensitive.State = found.Hidden
 	if entry.Secrets = facts.Applied(addr); !facts.Acted(addr) && known && !step.OtherObject {
-		entry.Secrets = prior.Secrets // VALID alone does not tell which values the object has
+		entry.Secrets = prior.Secrets // VALID alone does not show which values the object has
 	}
 	_, stopped := facts.AfterShutdown(addr)
 	same := bytes.Equal(prior.Memory, entry.Memory) && maps.Equal(prior.Seen, entry.Seen) && maps.Equal(prior.Given, entry.Given) &&

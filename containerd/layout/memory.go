@@ -81,7 +81,7 @@ func RemoveFiles(dir string) error {
 func removeTarget(link string) error {
 	to, err := os.Readlink(link)
 	if err != nil || !strings.HasPrefix(to, sharedMemory+"/deployster-") {
-		return nil // it is no such link
+		return nil // it is another link
 	}
 	return os.RemoveAll(to)
 }

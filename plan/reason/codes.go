@@ -149,7 +149,7 @@ const (
 	TwoAppliesFirst    Code = "two_applies_create_first"
 	Notified           Code = "notified"       // of the addresses
 	SecretRotated      Code = "secret_rotated" // the secrets
-	SecretKept         Code = "secret_kept"    // the secrets: its type was told, and does nothing
-	SecretUntold       Code = "secret_untold"  // the secrets: its type cannot be told
+	SecretKept         Code = "secret_kept"    // the secrets: its type was notified, and does nothing
+	SecretUntold       Code = "secret_untold"  // the secrets: its type cannot be notified
 	ApprovedAsReplace  Code = "approved_as_replacement"
 )

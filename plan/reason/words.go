@@ -149,8 +149,8 @@ var texts = map[Code]string{
 		"stops there and keeps the recorded object, and the next one creates the new object first.",
 	Notified:          "Will be refreshed: {claim} has changed or will change.",
 	SecretRotated:     "secret rotated: {0}",
-	SecretKept:        "The value of {0} may be another one than it was given last. Its type was told, and answered VALID.",
-	SecretUntold:      "The value of {0} may be another one than it was given last, and its type cannot be told: it lacks \"refresh\".",
+	SecretKept:        "The value of {0} may be another one than it was given last. Its type was notified, and answered VALID.",
+	SecretUntold:      "The value of {0} may be another one than it was given last, and its type cannot be notified: it lacks \"refresh\".",
 	ApprovedAsReplace: "It is approved as a replacement: {and 0}.",
 }
 

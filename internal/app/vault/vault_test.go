@@ -76,7 +76,7 @@ func TestVault_HoldsOneValueForAStep(t *testing.T) {
 }
 
 // What is asked at the same time is asked once, and a failure is not repeated for each resource.
-func TestVault_AsksOnce(t *testing.T) {
+func TestVault_ReadsOnce(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	k := &keeper{err: errors.New("sealed")}

@@ -38,7 +38,7 @@ func hash(value string, salt []byte) string {
 	return fmt.Sprintf("%s%d:%s:%s", hashed, Rounds, text(salt), text(sum))
 }
 
-// Matches reports whether a recorded fingerprint is that of a value. "" is none.
+// Matches reports whether a recorded fingerprint is that of a value. "" is not one.
 func Matches(recorded, value, version string) bool {
 	if version != "" {
 		return recorded == versioned+version

@@ -30,7 +30,7 @@ const maxPolicyText = 10_000
 // policy reads the answer to init of an image that judges plans.
 func (a initAnswer) policy() { a.ty.Policy = a.alone("policy", "a policy") }
 
-// alone reads the answer to init of an image that has one command beside init, under a key.
+// alone reads the answer to init of an image that has one command next to init, under a key.
 func (a initAnswer) alone(name, noun string) *protocol.Command {
 	a.ty.Label, a.ty.ConfigSchema, a.ty.NoCache = a.Text("label"), schema(a.Fields, "config_schema"), !a.flag("cache", true)
 	p := a.object(name)

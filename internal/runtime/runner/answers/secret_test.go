@@ -7,7 +7,7 @@ import (
 	"deployster/internal/base/secretref"
 )
 
-func TestReadSecret_RefusesWhatIsNoSecret(t *testing.T) {
+func TestReadSecret_RefusesOtherAnswers(t *testing.T) {
 	t.Parallel()
 	s, err := ReadSecret([]byte(`{"value":"pear-canary","version":"7","expires":"2026-11-21T03:53:28Z"}`))
 	if err != nil || s.Value != "pear-canary" || s.Version != "7" || s.Expires.IsZero() {

@@ -128,7 +128,7 @@ func (g Grant) Tells(ty protocol.Type, in *protocol.StateInput) (names []string)
 	}
 	names, pointers := g.rotated(*in.Applied, in.Config)
 	if len(names) == 0 || !ty.Refresh || in.LastState == nil {
-		return names // without a recorded object it is told only if there is one
+		return names // without a recorded object it is notified only if there is one
 	}
 	in.Refresh = true
 	in.Changed = append(slices.Clone(in.Changed), pointers...)

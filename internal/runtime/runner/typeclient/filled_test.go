@@ -118,7 +118,7 @@ func TestSecrets_AnswersWithAValueAreRefused(t *testing.T) {
 }
 
 // What an image prints as a secret is learned before it is recorded, and is neither recorded nor shown.
-func TestAsk_SecretsAreNotRecorded(t *testing.T) {
+func TestSecrets_PrintedOnesAreNotRecorded(t *testing.T) {
 	t.Parallel()
 	var learned []string
 	var records []Invocation

@@ -9,7 +9,7 @@ import (
 // StepSecret is the step in which an image prints a secret.
 const StepSecret = "secret"
 
-// SecretTimeout is how long an image may take to print a secret, unless its type says otherwise.
+// SecretTimeout is how long an image may take to print a secret, unless its type block has another time.
 const SecretTimeout = time.Minute
 
 // printed returns the secret that an image has printed, which is hidden from then on in all that is shown and recorded.
