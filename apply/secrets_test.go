@@ -242,3 +242,23 @@ func TestSecrets_FailedActionLeavesItUnknown(t *testing.T) {
 		t.Errorf("the next plan: %s", p.Resources["x"].Change())
 	}
 }
+
+// A value that comes back is a rotation, if the object may have had another one since: its action ended well with that, or
+// its command died.
+func TestSecrets_FormerValueIsARotation(t *testing.T) {
+	t.Parallel()
+	for _, dies := range []bool{false, true} {
+		e, s := newSafe(t)
+		e.do(t, safeManifest)
+		s.now = 2
+		if p := e.planned(t); !dies {
+			e.do(t, safeManifest)
+		} else if !e.dies(t, 1, p) {
+			t.Fatal("it did not die")
+		}
+		s.now, s.password = 1, "value-2"
+		if p := e.planned(t); p.Resources["x"].Change() != observe.Update {
+			t.Errorf("dies %t: the next plan: %s", dies, p.Resources["x"].Change())
+		}
+	}
+}
