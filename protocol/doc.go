@@ -29,7 +29,7 @@
 // answers VALID and STALE with their reasons from comparing what Read found with
 // the config, and the actions create, update and delete. A type that needs more
 // implements an optional interface: [Comparer], [Planner], [AbsencePlanner], [Actor],
-// [Watcher] or [Discoverer]. [ServeKinds] serves several types with one program.
+// [Watcher], [Discoverer] or [Operator]. [ServeKinds] serves several types with one program.
 //
 // The package also exports the messages as types, for programs that speak the
 // protocol without [Serve]: [InitInput], [InitAnswer], [StateInput],

@@ -52,7 +52,7 @@ type InitInput struct {
 // Features are the names of what deployster has learned since its first release, such as
 // keys of an answer. A type answers with such a key only if its name is among the features
 // of init's input, so that it runs with older deploysters too.
-var Features = []string{GuardFeature, "policy", NotifyFeature, SecretFeature}
+var Features = []string{GuardFeature, "policy", NotifyFeature, SecretFeature, ActionsFeature, OperationsFeature}
 
 // Abilities is a text for all versions and features that deployster knows: an answer to init may depend on it.
 func Abilities() string { return fmt.Sprint(MinVersion, MaxVersion, Features) }
@@ -203,10 +203,12 @@ type Type struct {
 	Notify            *Command               `json:"notify,omitempty"` // sends a notification: then it has no other command
 	Reuse             bool                   `json:"reuse,omitempty"`
 	ReuseActions      bool                   `json:"reuse_actions,omitempty"`
-	NoCache           bool                   `json:"no_cache,omitempty"` // init runs again each time
-	Policy            *Command               `json:"policy,omitempty"`   // judges plans; nil = it is the type of resources
-	Secret            *Command               `json:"secret,omitempty"`   // prints a secret: then it has no other command
-	Needs             []string               `json:"needs,omitempty"`    // what its type block must give it: NeedsWholeMachine
+	NoCache           bool                   `json:"no_cache,omitempty"`   // init runs again each time
+	Actions           []string               `json:"actions,omitempty"`    // the names of all its actions; nil = not declared
+	Operations        map[string]Operation   `json:"operations,omitempty"` // what it does on request, by name
+	Policy            *Command               `json:"policy,omitempty"`     // judges plans; nil = it is the type of resources
+	Secret            *Command               `json:"secret,omitempty"`     // prints a secret: then it has no other command
+	Needs             []string               `json:"needs,omitempty"`      // what its type block must give it: NeedsWholeMachine
 }
 
 // Of returns the image that runs the command of a type, whose own image is given.

@@ -81,6 +81,7 @@ type About struct {
 	Needs        []string               // what its type block must give it, such as whole-machine
 	ByPerson     bool                   // a watch repairs its resources only if their watch block declares it
 	Worker       bool                   // its methods may be called concurrently, so that one process can serve many calls
+	Actions      []string               // the names of all its actions; nil = not declared
 	Batch        *Batch                 // the actions of a BatchActor; nil = each action is carried out alone
 	Reuse        bool                   // its container may be used for several queries
 	ReuseActions bool                   // and for several actions, one at a time; it needs Reuse
@@ -105,6 +106,9 @@ type Call[C, S any] struct {
 	// Args has, in actions, the arguments that the plan gave the action after the first: what
 	// the action may do because the plan has shown it.
 	Args []string
+
+	Operation string          // in operations: the name
+	Input     json.RawMessage // in operations: the input, which matches the schema of the operation
 
 	said json.RawMessage // the memory that the call has set, null after Forget; nil = not set
 
@@ -217,6 +221,7 @@ func (s server[C, S]) step(ctx context.Context, p Process) error {
 	watcher, watches := s.r.(Watcher[C, S])
 	discoverer, discovers := s.r.(Discoverer[C, S])
 	guarded, guards := s.r.(Guarded[C, S])
+	operator, operates := s.r.(Operator[C, S])
 	switch {
 	case len(p.Args) == 0:
 		return s.init(p)
@@ -230,6 +235,8 @@ func (s server[C, S]) step(ctx context.Context, p Process) error {
 		return s.discover(ctx, p, discoverer)
 	case guards && len(p.Args) == 1 && (p.Args[0] == saveArg || p.Args[0] == undoArg):
 		return s.guard(ctx, p, guarded)
+	case operates && len(p.Args) > 1 && p.Args[0] == operationArg:
+		return s.operate(ctx, p, operator)
 	}
 	return s.act(ctx, p)
 }

@@ -31,6 +31,12 @@ func (s server[C, S]) init(p Process) error {
 	if !in.Has(GuardFeature) {
 		answer.Guard = nil
 	}
+	if !in.Has(ActionsFeature) {
+		answer.Actions = nil
+	}
+	if !in.Has(OperationsFeature) {
+		answer.Operations = nil
+	}
 	if err != nil {
 		return err
 	}
@@ -41,7 +47,8 @@ func (s server[C, S]) describe() (InitAnswer, error) {
 	a := InitAnswer{Protocol: MaxVersion, Label: s.about.Label, ConfigSchema: s.about.ConfigSchema, StateSchema: s.about.StateSchema,
 		Kind: s.about.Kind, AutoEdges: s.about.AutoEdges, Plugs: s.about.Plugs, PlugsIn: s.about.PlugsIn, Needs: s.about.Needs,
 		StateAction: Command{Args: []string{stateArg}}, Dependencies: s.about.Dependencies, Refresh: s.about.Refresh,
-		Memory: s.about.Memory, Unknowns: s.about.Unknowns, Independent: s.about.Independent, Batch: s.about.Batch, Reuse: s.about.Reuse,
+		Memory: s.about.Memory, Unknowns: s.about.Unknowns, Independent: s.about.Independent, Batch: s.about.Batch,
+		Actions: s.about.Actions, Reuse: s.about.Reuse,
 		ReuseActions: s.about.ReuseActions}
 	_, a.Absent = s.r.(Deleter[C, S])
 	if _, watches := s.r.(Watcher[C, S]); watches {
@@ -52,6 +59,9 @@ func (s server[C, S]) describe() (InitAnswer, error) {
 	}
 	if _, guards := s.r.(Guarded[C, S]); guards {
 		a.Guard = &Guard{Undo: Command{Args: []string{undoArg}}}
+	}
+	if operator, operates := s.r.(Operator[C, S]); operates {
+		a.Operations = operations(operator.Operations())
 	}
 	if s.about.ByPerson {
 		a.Repair = new(bool)
@@ -285,13 +295,21 @@ func (s server[C, S]) call(p Process) (*Call[C, S], error) {
 	if len(c.ActionInput.Config) == 0 {
 		c.ActionInput.Config = json.RawMessage("{}")
 	}
-	schema.SetDefaults(reflect.ValueOf(&c.Config).Elem())
-	if err := jsonvalue.Decode(c.ActionInput.Config, &c.Config, s.about.ConfigSchema == nil); err != nil {
-		return nil, Errorf(ConfigError, "", "the config cannot be read: %s", err)
+	if err := s.decodeConfig(c.ActionInput.Config, &c.Config); err != nil {
+		return nil, err
 	}
 	c.LastState = optional[S](c.ActionInput.LastState)
 	c.Have = optional[S](c.ActionInput.StaleState)
 	return c, nil
+}
+
+// decodeConfig decodes a config over its defaults.
+func (s server[C, S]) decodeConfig(raw json.RawMessage, into *C) error {
+	schema.SetDefaults(reflect.ValueOf(into).Elem())
+	if err := jsonvalue.Decode(raw, into, s.about.ConfigSchema == nil); err != nil {
+		return Errorf(ConfigError, "", "the config cannot be read: %s", err)
+	}
+	return nil
 }
 
 // optional decodes a state that may be from another version of the type: it returns

@@ -41,7 +41,12 @@ type InitAnswer struct {
 	Batch  *Batch   `json:"batch,omitempty"`  // actions that its worker carries out together; none = each alone
 	// Guard is how its guarded actions are undone; a type sends it only if it got GuardFeature.
 	Guard *Guard `json:"guard,omitempty"`
-	Reuse bool   `json:"reuse,omitempty"` // queries may share a container
+	// Actions are the names of all its actions; a type sends them only if it got ActionsFeature.
+	Actions []string `json:"actions,omitempty"`
+	// Operations are what it does on request; a type sends them only if it got OperationsFeature.
+	Operations map[string]Operation `json:"operations,omitempty"`
+
+	Reuse bool `json:"reuse,omitempty"` // queries may share a container
 	// ReuseActions reports that its actions may share the container too. It needs Reuse.
 	ReuseActions bool  `json:"reuse_actions,omitempty"`
 	Cache        *bool `json:"cache,omitempty"` // false = query again for each resource; nil = true

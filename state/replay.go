@@ -11,6 +11,7 @@ import (
 	"deployster/internal/base/natural"
 	"deployster/internal/base/words"
 	"deployster/state/actions"
+	"deployster/state/moves"
 )
 
 // Recovery describes the content of a journal that its process has not folded in: the
@@ -97,6 +98,7 @@ func (p *replayRun) apply(r record) {
 		p.settle(r.Address, &e)
 	case kindRemoved:
 		delete(p.snapshot.Resources, r.Address)
+		p.snapshot.ForgetOperations(r.Address)
 		p.settle(r.Address, nil)
 	case kindOutputs:
 		p.snapshot.Outputs = r.Outputs
@@ -137,6 +139,13 @@ func (p *replayRun) dropPrevious(r record) {
 // begun notes that an action began on a resource: its entry may no longer be true, and
 // its subscribers must get the news, including those that have subscribed with this run.
 func (p *replayRun) begun(r record) {
+	if on, operation := moves.OperationAt(r.Address); operation != "" {
+		if e, known := p.snapshot.Resources[on]; known {
+			e.Dirty = true // the operation may change the object
+			p.snapshot.Resources[on] = e
+		}
+		return
+	}
 	e, known := p.snapshot.Resources[r.Address]
 	for _, by := range r.Subscribers {
 		if s, recorded := p.snapshot.Resources[by]; recorded {

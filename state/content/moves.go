@@ -46,6 +46,7 @@ func (s Snapshot) Moved(list []moves.Move) (Snapshot, error) {
 			out.Unsettled[m.To] = u
 		}
 	}
+	out.movedOperations(to)
 	for addr, e := range out.Resources {
 		out.Resources[addr] = e.Renamed(to)
 	}

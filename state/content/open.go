@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"deployster/state/actions"
+	"deployster/state/moves"
 	"deployster/state/place"
 )
 
@@ -16,10 +17,11 @@ func (s Snapshot) KeepOpen(of Snapshot) Snapshot {
 			continue
 		}
 		next.Unsettled[addr] = of.Unsettled[addr]
-		if _, known := next.Resources[addr]; !known {
-			if entry, was := of.Resources[addr]; was {
+		on, _ := moves.OperationAt(addr)
+		if _, known := next.Resources[on]; !known {
+			if entry, was := of.Resources[on]; was {
 				next.Resources = maps.Clone(next.Resources)
-				next.Resources[addr] = entry
+				next.Resources[on] = entry
 			}
 		}
 	}
@@ -36,7 +38,7 @@ func (s Snapshot) IsOpen(addr, key string) bool {
 // an action ended to whoever holds the state, and refuses actions from the earlier holder.
 func (s Snapshot) Hold(machine string) Snapshot {
 	for addr, u := range s.Unsettled {
-		if len(u.Open()) > 0 && u.By.Machine != machine && s.Resources[addr].Settings.Host == nil {
+		if len(u.Open()) > 0 && u.By.Machine != machine && s.Host(addr) == nil {
 			u.Held = true
 			s.Unsettled[addr] = u
 		}
@@ -49,7 +51,7 @@ func (s Snapshot) Hold(machine string) Snapshot {
 func (s Snapshot) OnHold(at place.Place) (addresses []string) {
 	remote, shared := at.(*place.Remote)
 	for _, addr := range s.Unknown() {
-		if u := s.Unsettled[addr]; shared && u.Held && u.By.Machine != remote.Machine && s.Resources[addr].Settings.Host == nil {
+		if u := s.Unsettled[addr]; shared && u.Held && u.By.Machine != remote.Machine && s.Host(addr) == nil {
 			addresses = append(addresses, addr)
 		}
 	}

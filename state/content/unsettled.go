@@ -42,6 +42,7 @@ func (s Snapshot) Judged(addr string, as actions.Verdict) Snapshot {
 	next := s.Clone()
 	if u, ok := next.Unsettled[addr]; ok {
 		next.Unsettled[addr] = u.Judged(as)
+		next.endOperation(addr)
 	}
 	return next
 }
@@ -59,6 +60,7 @@ func (s Snapshot) Answered(addr string, answer *artifact.Put) Snapshot {
 func (s *Snapshot) Leave(addr string, u actions.Unsettled) {
 	if left, any := u.Left(); any {
 		s.Unsettled[addr] = left
+		s.endOperation(addr)
 	} else {
 		delete(s.Unsettled, addr)
 	}

@@ -78,6 +78,8 @@ func Unfit(s content.Snapshot, addr string) string {
 		return "It is still on its way here, from " + e.Transfer.Other().State
 	case len(s.Unsettled[addr].Open()) > 0:
 		return "An action on it may still run: `deployster apply` finds out how it ended"
+	case len(s.OpenOperations(addr)) > 0:
+		return "An operation on it may still run: `deployster resolve` lists it"
 	case len(s.Unsettled[addr].Actions) > 0:
 		return "It was not VALID since the last action on it: apply first"
 	case e.Dirty:

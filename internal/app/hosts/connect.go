@@ -18,6 +18,7 @@ import (
 	"deployster/plan/reason"
 	"deployster/state"
 	"deployster/state/actions"
+	"deployster/state/moves"
 )
 
 // Subject is what the hosts belong to that a command connects to.
@@ -208,8 +209,9 @@ func Locate(ctx context.Context, at *router.Places, m *config.Manifest, prior st
 	too func(actions.Unsettled) bool) (state.Snapshot, error) {
 	var begun []string
 	for _, addr := range sorted(prior.Unsettled) {
-		if u := prior.Unsettled[addr]; prior.Resources[addr].Settings.Host != nil && (len(u.Open()) > 0 || too(u)) {
-			begun = append(begun, addr)
+		if u := prior.Unsettled[addr]; prior.Host(addr) != nil && (len(u.Open()) > 0 || too(u)) {
+			on, _ := moves.OperationAt(addr)
+			begun = append(begun, on)
 		}
 	}
 	if len(begun) == 0 {

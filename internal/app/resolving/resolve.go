@@ -15,12 +15,13 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/state"
 	"deployster/state/actions"
+	"deployster/state/moves"
 )
 
 // Resolve records how an action of a resource ended, as a person states it: for an action
 // whose end deployster cannot find out. With dryRun it only returns what it would record.
 func Resolve(ctx context.Context, e *app.Engine, address string, as actions.Verdict, dryRun bool) (stateedit.StateEdit, error) {
-	addr, err := config.ParseAddress(address)
+	addr, err := keyOf(address)
 	if err != nil {
 		return stateedit.StateEdit{}, err
 	}
@@ -46,6 +47,16 @@ func Resolve(ctx context.Context, e *app.Engine, address string, as actions.Verd
 			done := stateedit.StateEdit{Resolved: stateedit.OpenActions(now, as, addr)}
 			return now.Judged(addr, as), done, nil
 		})
+}
+
+// keyOf reads the address of a resource, or of an operation on one as the list shows it.
+func keyOf(text string) (string, error) {
+	on, operation := moves.OperationAt(text)
+	addr, err := config.ParseAddress(on)
+	if err == nil && operation != "" {
+		addr = moves.OperationKey(addr, operation)
+	}
+	return addr, err
 }
 
 // mustBeOpen returns an error if deployster knows how an action ended, or can find out: a person may not state it then.

@@ -101,7 +101,7 @@ func openWork(s state.Snapshot) (list []OpenWork) {
 		u := s.Unsettled[addr]
 		for _, a := range u.Open() {
 			w := OpenWork{Address: addr, Action: a.Action, Since: a.Started}
-			if host := s.Resources[addr].Settings.Host; host != nil {
+			if host := s.Host(addr); host != nil {
 				w.Host = host.Name
 			}
 			list = append(list, w)

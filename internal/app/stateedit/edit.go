@@ -146,10 +146,10 @@ func (e Editor) Forget(ctx context.Context, addresses []string) (StateEdit, erro
 		}
 		now.Resources, now.Unsettled = maps.Clone(now.Resources), maps.Clone(now.Unsettled)
 		for _, name := range names {
-			if open := OpenActions(now, "", name); len(open) > 0 {
+			if open := OpenActions(now, "", append(now.OpenOperations(name), name)...); len(open) > 0 {
 				return now, StateEdit{}, diag.Errorf("The outcome of an action is unknown",
 					"The outcome of %s is unknown: it may still run. Nothing was changed. `deployster apply` finds its outcome, or "+
-						"`deployster resolve -as=done '%s'` (or failed) records it; then forget it.", ActionsOf(open), diag.Visible(name))
+						"`deployster resolve -as=done '%s'` (or failed) records it; then forget it.", ActionsOf(open), diag.Visible(open[0].Address))
 			}
 			delete(now.Resources, name)
 			delete(now.Unsettled, name)

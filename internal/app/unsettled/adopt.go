@@ -21,6 +21,7 @@ import (
 	"deployster/plan"
 	"deployster/state"
 	"deployster/state/actions"
+	"deployster/state/moves"
 )
 
 // Adopt finds out how actions ended whose end is unknown because their command was killed
@@ -55,7 +56,7 @@ func (f Finder) Adopt(ctx context.Context, store *state.Store, p *plan.Plan) (le
 
 // on returns the Adopter for the actions of a resource, on the machine where they were started.
 func (f Finder) on(s state.Snapshot, addr string) router.Adopter {
-	return f.Places.AdopterFor(s.Resources[addr].Settings.Host)
+	return f.Places.AdopterFor(s.Host(addr))
 }
 
 // discardEnded removes the traces in containerd of the actions of a resumed plan whose
@@ -120,7 +121,8 @@ func (f Finder) follow(ctx context.Context, s state.Snapshot, addr string, a act
 // the machine where it would have started never started: its command was killed before.
 func (f Finder) outcome(ctx context.Context, s state.Snapshot, addr string, a actions.Attempt, w runner.Watch) (runner.Outcome, error) {
 	out, err := f.on(s, addr).Adopt(ctx, a.Key, w)
-	if entry, known := s.Resources[addr]; err == nil && out.NoTrace && a.Started.After(out.Forgotten) && known &&
+	on, _ := moves.OperationAt(addr)
+	if entry, known := s.Resources[on]; err == nil && out.NoTrace && a.Started.After(out.Forgotten) && known &&
 		entry.Settings.Host == nil && workspace.ActsHere(f.Command.Work.Options, s.Unsettled[addr].By) {
 		out.Fate = runner.NotBegun
 	}
@@ -181,7 +183,7 @@ const (
 // warnUnknown warns which action was in progress, since when, who started it, and what to do next.
 func (f Finder) warnUnknown(s state.Snapshot, addr string, a actions.Attempt, why, next string) {
 	u := s.Unsettled[addr]
-	why = whyUnknown(u.By, s.Resources[addr].Settings.Host, why)
+	why = whyUnknown(u.By, s.Host(addr), why)
 	d := diag.Warningf("The outcome of an action is unknown", "%s started %q of %s at %s, and did not see its end: %s. "+next,
 		u.By, a.Action, addr, a.Started.Format(time.RFC3339), why, addr)
 	d.Address = addr
@@ -216,6 +218,10 @@ func (f Finder) View(ctx context.Context, recorded state.Snapshot) (now state.Sn
 	for _, addr := range prior.Unknown() {
 		u := prior.Unsettled[addr]
 		for _, a := range u.Open() {
+			if IsOperation(addr) {
+				f.warnOperation(ctx, prior, addr, a)
+				continue
+			}
 			if Elsewhere(f.Place, prior, addr) {
 				f.warnUnknown(prior, addr, a, "it was started on another machine, "+u.By.Host, byType)
 				continue

@@ -13,6 +13,7 @@ import (
 	"deployster/plan"
 	"deployster/state"
 	"deployster/state/actions"
+	"deployster/state/moves"
 )
 
 // adoption collects the ends of actions that were found out. settle records all of them
@@ -43,9 +44,14 @@ func (n *adoption) find(ctx context.Context, snapshot state.Snapshot, p *plan.Pl
 	}
 	for _, addr := range snapshot.Unknown() {
 		u := snapshot.Unsettled[addr]
-		_, described := snapshot.Resources[addr]
+		on, operation := moves.OperationAt(addr)
+		_, described := snapshot.Resources[on]
 		described = described || p != nil && p.Resources[addr] != nil
 		for _, a := range u.Open() {
+			if operation != "" && !f.ended(limited, snapshot, addr, a) {
+				f.warnOperation(limited, snapshot, addr, a)
+				continue
+			}
 			if Elsewhere(f.Place, snapshot, addr) {
 				f.warnUnknown(snapshot, addr, a, "it was started on another machine, "+u.By.Host, byType)
 				continue
@@ -66,6 +72,9 @@ func (n *adoption) find(ctx context.Context, snapshot state.Snapshot, p *plan.Pl
 					"%s of %s, started by %s: %s. When you know its outcome: `deployster resolve -as=done '%s'`, or "+
 						"-as=failed.", a.Action, addr, u.By,
 					strings.TrimSuffix(err.Error(), "."), addr)
+			case out.Fate == runner.Unknown && operation != "":
+				f.warnOperation(limited, snapshot, addr, a)
+				continue
 			case out.Fate == runner.Unknown:
 				f.warnUnknown(snapshot, addr, a, out.Why, byType)
 				continue
@@ -116,7 +125,7 @@ func (n *adoption) settle() error {
 		if f.a.Silent {
 			f.out.Result.Stdout = nil
 		}
-		n.finder.recordAdopted(f.addr, runner.NameOf(n.next.Resources[f.addr].Settings.Host), f.a, f.out)
+		n.finder.recordAdopted(f.addr, runner.NameOf(n.next.Host(f.addr)), f.a, f.out)
 		if err := f.at.Discard(context.Background(), f.a.Key); err != nil {
 			n.finder.Command.Work.Warn(diag.Warningf("Something was left in containerd",
 				"The outcome of %s of %s is recorded, and its remains could not be removed: %s.", f.a.Action, f.addr, err))

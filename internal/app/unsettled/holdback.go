@@ -40,7 +40,7 @@ func HeldBack(place state.Place, p *plan.Plan, prior state.Snapshot) error {
 // ended. A host answers whichever machine has the state.
 func Elsewhere(place state.Place, s state.Snapshot, addr string) bool {
 	remote, shared := place.(*state.Remote)
-	return shared && s.Unsettled[addr].By.Machine != remote.Machine && s.Resources[addr].Settings.Host == nil
+	return shared && s.Unsettled[addr].By.Machine != remote.Machine && s.Host(addr) == nil
 }
 
 // WarnLeft warns of what an earlier run left behind, or that a run is in progress.

@@ -28,7 +28,7 @@ func StillRunning(ctx context.Context, w *workspace.Workspace, connect func() (*
 // outlives reports whether an action of a command that was killed still runs here.
 func outlives(ctx context.Context, w *workspace.Workspace, connect func() (*router.Places, error), s state.Snapshot, addr string,
 	a actions.Attempt) bool {
-	if s.Resources[addr].Settings.Host != nil || !workspace.ActsHere(w.Options, s.Unsettled[addr].By) {
+	if s.Host(addr) != nil || !workspace.ActsHere(w.Options, s.Unsettled[addr].By) {
 		return false
 	}
 	at, err := connect()

@@ -64,7 +64,7 @@ func isTransitional(f *Fields) bool {
 func (a initAnswer) versionOne() {
 	transitional := isTransitional(a.Fields)
 	for _, key := range []string{"plugs", "plugs_in", "absent", "dependencies", "refresh", "repair", "watch_action", "discover_action",
-		"worker", "batch", "guard", "reuse", "reuse_actions", "state_schema", "identity",
+		"worker", "batch", "guard", "actions", "operations", "reuse", "reuse_actions", "state_schema", "identity",
 		"kind", "cache", "memory", "unknowns", "independent", "needs", "policy", "secret"} {
 		if a.has(key) && !(transitional && (key == "plugs" || key == "dependencies")) {
 			a.Problem("the key %q belongs to protocol 2, but by its other keys the answer is of protocol 1; set \"protocol\": 2 to "+
@@ -189,6 +189,7 @@ func (a initAnswer) versionTwo() {
 	}
 	a.batch()
 	a.guard()
+	a.abilities()
 	a.Done()
 }
 

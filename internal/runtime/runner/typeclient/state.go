@@ -93,6 +93,9 @@ func (c *Client) askState(ctx context.Context, k call, ty protocol.Type, intent 
 	if err == nil && ty.Guard == nil && slices.ContainsFunc(answer.Actions, func(a protocol.Action) bool { return a.Guarded }) {
 		err = errors.New("it returned a \"guarded\" action, and its answer to init lacks \"guard\"")
 	}
+	if err == nil {
+		err = undeclared(ty, answer)
+	}
 	if err != nil {
 		return protocol.Answer{}, protocolError(k, c.o.hide(r.Stdout), err)
 	}
@@ -108,6 +111,21 @@ func (c *Client) askState(ctx context.Context, k call, ty protocol.Type, intent 
 		return protocol.Answer{}, typeError(k, failure)
 	}
 	return answer, c.images.resolveActions(ctx, k.target, answer)
+}
+
+// undeclared returns an error for an action that the answer to init does not list.
+func undeclared(ty protocol.Type, answer protocol.Answer) error {
+	all := answer.Actions
+	if answer.ShutdownFirst != nil {
+		all = append(slices.Clone(all), *answer.ShutdownFirst)
+	}
+	for _, a := range all {
+		if ty.Actions != nil && !slices.Contains(ty.Actions, a.Name) {
+			return fmt.Errorf("it returned the action %q, and the \"actions\" in its answer to init are [%s]", a.Name,
+				strings.Join(ty.Actions, ", "))
+		}
+	}
+	return nil
 }
 
 func pause(ctx context.Context, d time.Duration) error {
