@@ -248,6 +248,7 @@ var ranks = map[string]int{
 	"internal/app/typecache":                 57,
 	"internal/app/announce":                  56,
 	"internal/app":                           62,
+	"internal/app/operating":                 63,
 	"internal/app/watching":                  63,
 	"internal/app/discover":                  63,
 	"internal/app/drifting":                  63,

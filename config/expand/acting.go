@@ -12,6 +12,7 @@ import (
 
 	"deployster/config/decl"
 	"deployster/config/instance"
+	"deployster/config/source"
 )
 
 // The bounds and the defaults of retries, polling and semaphores.
@@ -58,7 +59,11 @@ func (a *attrReader) watching(w *instance.Watch, attrs hcl.Attributes) {
 		return err
 	})
 	a.read("repair", cty.Bool, func(v cty.Value) error { w.TellOnly, w.Repair = v.False(), v.True(); return nil })
-	a.read("actions", cty.List(cty.String), func(v cty.Value) (err error) { w.Actions, err = actionNames(v); return err })
+	a.read("actions", cty.List(cty.String), func(v cty.Value) (err error) {
+		w.Actions, err = actionNames(v)
+		w.At = source.FromHCL(attrs["actions"].Expr.Range())
+		return err
+	})
 }
 
 // pollTime parses the time between two polls: "0s", or at least a second.

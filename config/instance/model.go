@@ -88,6 +88,7 @@ type Watch struct {
 	TellOnly bool           // drift is reported, and not repaired
 	Repair   bool           // drift is repaired, though the type declares that it is not by default
 	Actions  []string       // the actions that may run unattended, sorted; nil = all
+	At       diag.Range     // of Actions
 }
 
 // Semaphore limits how many resources act concurrently.

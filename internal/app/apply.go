@@ -41,9 +41,9 @@ func (o ApplyOptions) command() string {
 // Apply applies a saved plan, or plans, prompts and applies. The report is nil if nothing
 // was run. The report file is written in every case.
 func (e *Engine) Apply(ctx context.Context, o ApplyOptions) (report *apply.Report, err error) {
-	r := reporter{command: e.command, file: o.Report}
+	r := Reporter{command: e.command, file: o.Report}
 	tell := teller{engine: e, where: "deployster " + o.command() + " in " + e.Workspace.Dir}
-	if err := r.begin(); err != nil {
+	if err := r.Begin(); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -51,14 +51,14 @@ func (e *Engine) Apply(ctx context.Context, o ApplyOptions) (report *apply.Repor
 			err = errors.Join(err, diag.Crash(panicked, debug.Stack(), "What was done until then is recorded next to the state "+
 				"file, and the next command merges it."))
 		}
-		err = r.end(err)
+		err = r.End(err)
 		tell.end(ctx, r.report)
 	}()
 	return e.apply(ctx, o, &r, &tell)
 }
 
 // apply is the list of the stages of an apply.
-func (e *Engine) apply(ctx context.Context, o ApplyOptions, r *reporter, tell *teller) (*apply.Report, error) {
+func (e *Engine) apply(ctx context.Context, o ApplyOptions, r *Reporter, tell *teller) (*apply.Report, error) {
 	rules, err := e.rules(o)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (e *Engine) apply(ctx context.Context, o ApplyOptions, r *reporter, tell *t
 	if d := hosts.NotDone(ran.Left); d != nil {
 		report.Problems = append(report.Problems, diag.From("", d)...)
 	}
-	report.Fail(r.write(report))
+	report.Fail(r.Write(report))
 	e.Workspace.WarnClear(ran.Place)
 	ran.Conclude(e.command)
 	return report, nil
@@ -175,7 +175,7 @@ func (e *Engine) toApply(ctx context.Context, o ApplyOptions, r rules) (stage.Lo
 }
 
 // toApprove makes and shows the plan, or takes the saved one.
-func (e *Engine) toApprove(ctx context.Context, o ApplyOptions, n stage.Connected, r rules, report *reporter) (stage.Drafted, error) {
+func (e *Engine) toApprove(ctx context.Context, o ApplyOptions, n stage.Connected, r rules, report *Reporter) (stage.Drafted, error) {
 	if n.Saved != nil {
 		return stage.Resume(ctx, e.command, n, r.approval.Mode() != approval.Never)
 	}

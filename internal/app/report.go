@@ -12,8 +12,8 @@ import (
 	"deployster/plan"
 )
 
-// reporter writes the report of an apply, in every case.
-type reporter struct {
+// Reporter writes the report of an apply, in every case.
+type Reporter struct {
 	command command.Command
 	file    string // "" = none
 	written bool
@@ -21,10 +21,13 @@ type reporter struct {
 	report  *apply.Report // what was written
 }
 
-// begin writes a report with the status unknown. This shows, before anything is done,
+// NewReporter returns what writes a report to a file; "" = none is written.
+func NewReporter(c command.Command, file string) *Reporter { return &Reporter{command: c, file: file} }
+
+// Begin writes a report with the status unknown. This shows, before anything is done,
 // that the file can be written. It also replaces an earlier report, which would be taken
 // for this one if the process were killed.
-func (r *reporter) begin() error {
+func (r *Reporter) Begin() error {
 	if r.file == "" || r.file == workspace.Std {
 		return nil
 	}
@@ -34,8 +37,8 @@ func (r *reporter) begin() error {
 	return nil
 }
 
-// write writes the report of what was done.
-func (r *reporter) write(report *apply.Report) error {
+// Write writes the report of what was done.
+func (r *Reporter) Write(report *apply.Report) error {
 	r.written, r.report = true, report
 	if r.file == "" {
 		return nil
@@ -46,7 +49,7 @@ func (r *reporter) write(report *apply.Report) error {
 	return nil
 }
 
-func (r *reporter) put(report *apply.Report) error {
+func (r *Reporter) put(report *apply.Report) error {
 	content, err := r.command.ReportJSON(report)
 	if err == nil && r.file == workspace.Std {
 		_, err = r.command.Work.Stdout.Write(content)
@@ -61,14 +64,14 @@ func (r *reporter) put(report *apply.Report) error {
 	return err
 }
 
-// end writes the report of an apply that had nothing to do, was refused before anything
+// End writes the report of an apply that had nothing to do, was refused before anything
 // was run, or panicked. It returns the error of the whole apply.
-func (r *reporter) end(err error) error {
+func (r *Reporter) End(err error) error {
 	switch {
 	case r.written:
 		return err
 	case err == nil:
-		return r.write(apply.Refused(r.plan, apply.OK, nil))
+		return r.Write(apply.Refused(r.plan, apply.OK, nil))
 	}
 	status, problems := apply.Error, diag.From("Error", err)
 	if errors.Is(err, context.Canceled) {
@@ -78,5 +81,5 @@ func (r *reporter) end(err error) error {
 	if r.plan != nil {
 		refused.Policies = r.plan.Policies
 	}
-	return errors.Join(err, r.write(refused))
+	return errors.Join(err, r.Write(refused))
 }

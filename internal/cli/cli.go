@@ -159,7 +159,7 @@ func newApp(e Env) *cli.App {
 			initCommand(e), planCommand(e), applyCommand(e), destroyCommand(e), driftCommand(e), watchCommand(e), showCommand(e),
 			signCommand(e), outputCommand(e),
 			validateCommand(e), casesCommand(e), formatCommand(e), lspCommand(e), graphCommand(e), consoleCommand(e),
-			stateCommand(e), resolveCommand(e), typeCommand(e), policyCommand(e), imageCommand(e), moduleCommand(e),
+			stateCommand(e), resolveCommand(e), operationCommand(e), typeCommand(e), policyCommand(e), imageCommand(e), moduleCommand(e),
 			artifactCommand(e), runsCommand(e), hostCommand(e),
 			newCommand(e), migrateCommand(e), versionCommand(e), completionCommand(e), completeCommand(e), manCommand(e),
 			farCommand(e), guardCommand(e),

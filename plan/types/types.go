@@ -130,7 +130,7 @@ func (d *Types) init(ctx context.Context, r *config.Resource) {
 		return
 	}
 	mounts, diags := d.plugs.Grant(ctx, r, ty)
-	d.findings.Report(r, "", diags)
+	d.findings.Report(r, "", append(diags, subject.UnknownActions(d.subject.Manifest, r, ty)...))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	shared := d.typeCache[r.TypeRef]

@@ -2,6 +2,7 @@ package clients
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"deployster/internal/runtime/remote/router"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
+	"deployster/internal/runtime/runner/typeschema"
 	"deployster/internal/ui/events"
 	"deployster/plan"
 	"deployster/plan/artifacts"
@@ -192,6 +194,22 @@ func (c Clients) WatchSpec(ctx context.Context, t typeclient.Target, ty protocol
 		}
 	}
 	return c.types.WatchSpec(ctx, t, ty, in)
+}
+
+// Operate runs an operation, with the files of artifacts mounted.
+func (c Clients) Operate(ctx context.Context, t typeclient.Target, ty protocol.Type, o typeclient.Operation) (runner.Result, error) {
+	if c.files != nil {
+		var err error
+		if t, err = c.files.client.Mounted(ctx, t); err != nil {
+			return runner.Result{}, err
+		}
+	}
+	return c.types.Operate(ctx, t, ty, o)
+}
+
+// CheckInput returns how the input of an operation violates its schema.
+func (c Clients) CheckInput(ty protocol.Type, operation string, input json.RawMessage) []typeschema.Violation {
+	return c.types.CheckInput(ty, operation, input)
 }
 
 // Begin records what the run of a plan needs to obtain its files again.

@@ -21,6 +21,7 @@ func Check(w *workspace.Workspace, m *config.Manifest) diag.Diagnostics {
 	if err != nil {
 		return diag.From("Cannot read the lock file", err)
 	}
+	var unknownActions diag.Diagnostics
 	types, unknown := map[string]protocol.Type{}, map[string]bool{}
 	for _, r := range m.Resources() {
 		if r.Publish != nil {
@@ -32,9 +33,10 @@ func Check(w *workspace.Workspace, m *config.Manifest) diag.Diagnostics {
 			continue
 		}
 		types[r.Address] = ty
+		unknownActions = append(unknownActions, subject.UnknownActions(m, r, ty)...)
 	}
 	m = config.Converting(m, func(addr string) protocol.Type { return types[addr] })
-	var diags diag.Diagnostics
+	diags := unknownActions
 	for _, addr := range slices.Sorted(maps.Keys(types)) {
 		resolved, wrong := m.Config(addr, config.States{})
 		if diags = append(diags, wrong...); !wrong.HasErrors() {

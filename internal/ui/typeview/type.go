@@ -37,6 +37,8 @@ type Document struct {
 	Refresh      bool                            `json:"refresh"`
 	WatchAction  *protocol.Command               `json:"watch_action,omitempty"`
 	Discover     *protocol.Command               `json:"discover_action,omitempty"`
+	Actions      []string                        `json:"actions,omitempty"` // the names of all its actions, if it declares them
+	Operations   map[string]protocol.Operation   `json:"operations,omitempty"`
 	Memory       bool                            `json:"memory,omitempty"`
 	Unknowns     bool                            `json:"unknowns,omitempty"`
 	Independent  bool                            `json:"independent,omitempty"`
@@ -59,7 +61,7 @@ func Describe(name string, ty protocol.Type) Document {
 		Identity:    ty.Identity, Kind: ty.Kind, Plugs: ty.Plugs, PlugsIn: ty.PlugsIn,
 		Resources: ty.RequiredResources, StateAction: ty.StateAction, Notify: ty.Notify, Secret: ty.Secret,
 		Absent: ty.Absent, Dependencies: ty.Dependencies, Refresh: ty.Refresh, WatchAction: ty.WatchAction,
-		Discover: ty.DiscoverAction,
+		Discover: ty.DiscoverAction, Actions: ty.Actions, Operations: ty.Operations,
 		Memory:   ty.Memory, Unknowns: ty.Unknowns, Independent: ty.Independent, ByPerson: ty.ByPerson,
 		Worker: ty.Worker, Reuse: ty.Reuse, ReuseActions: ty.ReuseActions, Cache: !ty.NoCache, configUnknown: len(ty.ConfigSchema) == 0}
 	t.Config, t.configOpen = schemaRows(ty.ConfigSchema)
@@ -97,6 +99,9 @@ func Print(p terminal.Printer, t Document) {
 	}
 	if t.ReadOnly {
 		facts = append(facts, []string{"Its files", "read-only, except for plugs and /tmp; read_only_rootfs = false allows more"})
+	}
+	if len(t.Actions) > 0 {
+		facts = append(facts, []string{"Actions", strings.Join(t.Actions, ", ")})
 	}
 	if len(t.Rootless) > 0 {
 		facts = append(facts, []string{"Rootless", rootless.Words(t.Rootless)})
@@ -136,6 +141,7 @@ func Print(p terminal.Printer, t Document) {
 		rows = append(rows, []string{"the one in " + pointer, "at " + protocol.PlugsDir + "NAME", "read only"})
 	}
 	p.Table("  ", rows)
+	printOperations(p, t.Operations)
 	for _, alias := range slices.Sorted(maps.Keys(t.Resources)) {
 		p.Printf("\nIt needs the dependency %q, of the type %s.\n", alias, t.Resources[alias])
 	}
