@@ -72,7 +72,7 @@ func (r *operating) all(ctx context.Context, e *app.Engine) (*apply.Report, erro
 		return nil, err
 	}
 	defer connected.Close()
-	b, err := r.prepare(ctx, connected)
+	b, err := r.prepare(ctx, connected, false)
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +95,8 @@ func (r *operating) changing() bool {
 	return false
 }
 
-// prepare finds the tasks.
-func (r *operating) prepare(ctx context.Context, n stage.Connected) (bench, error) {
+// prepare finds the tasks. sought reports that the ends of what runs were looked for.
+func (r *operating) prepare(ctx context.Context, n stage.Connected, sought bool) (bench, error) {
 	addresses, err := matching(n.Prior, r.Pattern)
 	if err != nil {
 		return bench{}, err
@@ -110,7 +110,7 @@ func (r *operating) prepare(ctx context.Context, n stage.Connected) (bench, erro
 	for _, addr := range addresses {
 		t, err := b.task(ctx, addr, r.Name, r.Values)
 		if err == nil {
-			err = b.free(ctx, n, t)
+			err = b.free(ctx, n, t, sought)
 		}
 		if err != nil {
 			diags = append(diags, diag.From("Cannot run the operation", err)...)
@@ -135,7 +135,7 @@ func (r *operating) locked(ctx context.Context, loaded stage.Loaded, m *machine.
 		return nil, err
 	}
 	defer connected.Close()
-	b, err := r.prepare(ctx, connected)
+	b, err := r.prepare(ctx, connected, true)
 	if err != nil {
 		return nil, err
 	}

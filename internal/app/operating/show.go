@@ -76,4 +76,3 @@ func (r *operating) conclude(report *apply.Report) {
 		r.command.UI.Printf("%s: operation %q: %s\n", t.addr, t.name, text)
 	}
 }
-

@@ -137,16 +137,19 @@ func at(addr string, err error) error {
 	return list
 }
 
-// free returns an error if a run of the same operation may still be going on, or an action on its resource.
-func (b bench) free(ctx context.Context, n stage.Connected, t task) error {
-	if open := b.prior.Unsettled[t.addr].Open(); len(open) > 0 {
+// free returns an error if a run of the same operation may still be going on, or an action on its resource. sought reports that the
+// ends of both were looked for.
+func (b bench) free(ctx context.Context, n stage.Connected, t task, sought bool) error {
+	if open := b.prior.Unsettled[t.addr].Open(); len(open) > 0 && sought {
 		return at(t.addr, diag.Errorf("An action may still run", "%q of %s was started by %s, and its end is not known. `deployster apply` "+
 			"finds it out.", diag.Visible(open[0].Action), t.addr, b.prior.Unsettled[t.addr].By))
 	}
 	for _, a := range b.prior.Unsettled[t.key()].Open() {
 		runs, err := n.Places.AdopterFor(t.entry.Settings.Host).Running(ctx, a.Key)
 		switch {
-		case err != nil && !t.operation.Idempotent, err == nil && !runs && !t.operation.Idempotent:
+		case err != nil && sought:
+			return at(t.addr, err)
+		case err == nil && sought && !runs && !t.operation.Idempotent:
 			return at(t.addr, diag.Errorf("The outcome of the last run is unknown", "The operation %q of %s was started by %s, and its end is "+
 				"not known. It is not run again before that is known. If you know its outcome: `deployster resolve -as=done '%s'`, or "+
 				"-as=failed.", t.name, t.addr, b.prior.Unsettled[t.key()].By, t.key()))

@@ -65,6 +65,8 @@ type sent struct {
 	Plan     json.RawMessage `json:"plan"`
 	Event    json.RawMessage `json:"event"`
 	Needs    json.RawMessage `json:"dependencies"`
+
+	Operation *string `json:"operation"`
 }
 
 func checkInvocation(dir string) error {
@@ -140,6 +142,9 @@ func checkConversation(stdin, answer []byte) error {
 	}
 	if in.Needs == nil && in.Protocol != nil && in.Intent == "" && in.Plan == nil { // what it prints is not recorded
 		return matches("secret-input", stdin)
+	}
+	if in.Operation != nil && in.Protocol != nil { // its output is a log
+		return matches("operation-input", stdin)
 	}
 	version := 2
 	if in.Protocol == nil {

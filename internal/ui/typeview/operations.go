@@ -18,7 +18,7 @@ func printOperations(p terminal.Printer, all map[string]protocol.Operation) {
 	p.Printf("\n%s\n", paint.Bold("Operations"))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		o := all[name]
-		p.Table("  ", [][]string{{name, cmp.Or(o.Label, "-"), OperationKind(o)}})
+		p.Printf("  %s: %s (%s)\n", name, cmp.Or(o.Label, "-"), OperationKind(o))
 		rows, _ := schemaRows(o.ConfigSchema)
 		printProperties(p, rows, true)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"time"
 
 	"deployster/protocol"
 )
@@ -85,7 +86,51 @@ func (service) Discover(_ context.Context, _ *call, tell func(Config, string) er
 	return nil
 }
 
+// Operations are what can be done with a service on request.
+func (service) Operations() map[string]protocol.Operation {
+	reads := false
+	return map[string]protocol.Operation{
+		"backup": {Label: "Write a copy", Changes: &reads, ConfigSchema: []byte(`{"type":"object","required":["to"],"properties":` +
+			`{"to":{"type":"string","pattern":"^[a-z.]+$"},"token":{"type":"string","writeOnly":true}},"additionalProperties":false}`)},
+		"promote": {Label: "Set another tier", ConfigSchema: []byte(`{"type":"object","required":["tier"],"properties":{"tier":{"type":"string"}}}`)},
+		"linger":  {Label: "Take its time"},
+	}
+}
+
+// Operate does it.
+func (service) Operate(ctx context.Context, c *call) error {
+	var in struct{ To, Tier string }
+	if err := json.Unmarshal(c.Input, &in); err != nil {
+		return err
+	}
+	switch c.Operation {
+	case "backup":
+		c.Logf("a copy of tier %s goes to %s", *c.Have.Tier, in.To)
+		content, err := os.ReadFile(file(c))
+		if err != nil {
+			return err
+		}
+		return os.WriteFile("/world/"+in.To, content, 0o600)
+	case "promote":
+		c.Config.Tier = &in.Tier
+		return service{}.Write(ctx, c)
+	}
+	if err := os.WriteFile("/world/lingers", nil, 0o600); err != nil {
+		return err
+	}
+	for {
+		if _, err := os.Stat("/world/go"); err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
 func main() {
-	protocol.Serve(service{}, protocol.About{Label: "Service",
+	protocol.Serve(service{}, protocol.About{Label: "Service", Actions: []string{"create", "update", "delete"},
 		Plugs: map[string]protocol.PlugRequest{"world": {ContainerPath: "/world", Writable: true}}})
 }

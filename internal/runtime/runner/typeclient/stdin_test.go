@@ -95,7 +95,7 @@ func TestStdin_Bytes(t *testing.T) {
 	const state2 = common + `,` + config + `,"intent":"present","last_state":{"old":1}`
 	const after2 = `,"after":["make","grow"]` // for the state only
 	want := []struct{ what, schema, stdin string }{
-		{"init", "init-input", `{` + common + `,"features":["guard","policy","notify","secret"],"config":{},"dependencies":{}}`},
+		{"init", "init-input", `{` + common + `,"features":["guard","policy","notify","secret","actions","operations"],"config":{},"dependencies":{}}`},
 		{"protocol 1 state", "state-input-1", `{` + state1 + `}`},
 		{"protocol 2 state", "state-input", `{` + state2 + after2 + `}`},
 		{"protocol 2 state with dependencies", "state-input", `{` + state2 + after2 + `,` + deps2 + `}`},
