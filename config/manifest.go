@@ -102,16 +102,8 @@ func (m *Manifest) Semaphores() []Semaphore { return m.instances.Modules.Semapho
 // Exclusive returns the declared exclusive sets, sorted by name.
 func (m *Manifest) Exclusive() []Exclusive { return m.instances.Modules.Exclusive }
 
-// Images are the blocks of a manifest whose images are not types of resources.
-type Images struct {
-	Notify  []Notify // sorted by name
-	Secrets []Secret // sorted by name
-}
-
-// Images returns the blocks whose images are not types of resources.
-func (m *Manifest) Images() Images {
-	return Images{Notify: m.instances.Modules.Notify, Secrets: m.instances.Modules.SecretBlocks}
-}
+// Unattended returns what runs beside the resources.
+func (m *Manifest) Unattended() Unattended { return Unattended{m.instances.Modules} }
 
 // Resource returns a declared resource, nil if there is none at the address.
 func (m *Manifest) Resource(addr string) *Resource {

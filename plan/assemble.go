@@ -71,7 +71,7 @@ func whole(ctx context.Context, x *query.Session, d *decide.Decisions, cycles ma
 		}
 	}
 	final := a.decisions.Final()
-	p.Outputs = a.outputs(final)
+	p.Outputs, p.Operations = a.outputs(final), a.scheduled()
 	checks, diags := a.subject.Manifest.Checks(final)
 	x.Findings.Report(nil, "", diags)
 	p.Checks = checks

@@ -44,6 +44,9 @@ type Plan struct {
 	Outputs    map[string]Output `json:"outputs"`
 	Summary    Summary           `json:"summary"`
 
+	// Operations are those that a watch runs by a schedule once the plan is applied, by name.
+	Operations map[string]Scheduled `json:"operations,omitempty"`
+
 	// Barriers put the removals of a class of objects before what begins in that class.
 	Barriers []order.Barrier `json:"barriers,omitempty"`
 
@@ -136,7 +139,8 @@ func (p *Plan) HasChanges() bool {
 			return true
 		}
 	}
-	return false
+	_, changed := p.Schedules()
+	return changed
 }
 
 // WithoutRoot returns the line about what the containers of changes do not have, for want of root; "" = nothing.

@@ -2,6 +2,7 @@ package state
 
 import (
 	"slices"
+	"time"
 
 	"deployster/state/actions"
 )
@@ -20,6 +21,21 @@ func (j *Journal) Artifacts(in map[string]Artifact) error {
 // Put records a put before it begins, and the answer of its image when that is known.
 func (j *Journal) Put(addr string, p actions.Put) error {
 	return j.append(record{Kind: kindPut, Address: addr, Put: &p})
+}
+
+// Operations records which operations are scheduled from now on.
+func (j *Journal) Operations(declared map[string]Scheduled) error {
+	next, err := j.Snapshot().Scheduling(declared, now())
+	if err != nil {
+		return refuse(err, "Cannot record an operation", "Its input is not valid JSON: %s.", err)
+	}
+	return j.append(record{Kind: kindOperations, Operations: next})
+}
+
+// Turn records that a turn of a scheduled operation begins. It must return nil before the operation is started.
+func (j *Journal) Turn(name string, turn time.Time) error {
+	turn = turn.UTC()
+	return j.append(record{Kind: kindTurn, Action: name, Turn: &turn})
 }
 
 // Failed records that the step of a resource has failed.

@@ -31,6 +31,9 @@ const (
 	kindArtifacts kind = "artifacts"
 	kindPut       kind = "put"
 	kindSaw       kind = "saw" // transfers
+
+	kindOperations kind = "operations" // that are scheduled
+	kindTurn       kind = "turn"       // of one of them
 )
 
 // record is one fact, a line of the journal (see state/lines). Seq counts from 1, and Prev
@@ -66,6 +69,9 @@ type record struct {
 	Artifacts map[string]Artifact `json:"artifacts,omitempty"`
 	Put       *actions.Put        `json:"put,omitempty"`
 	Addresses []string            `json:"addresses,omitempty"`
+
+	Operations map[string]Operation `json:"operations,omitempty"`
+	Turn       *time.Time           `json:"turn,omitempty"` // of the operation Action
 
 	// An encrypted record has only these, and the first three above, in clear text in the
 	// journal: see encryptedRecord.

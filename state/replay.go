@@ -116,6 +116,10 @@ func (p *replayRun) apply(r record) {
 		p.snapshot.Put(r.Address, r.Put)
 	case kindSaw:
 		p.snapshot.See(r.Addresses)
+	case kindOperations:
+		p.snapshot.Operations = r.Operations
+	case kindTurn:
+		p.snapshot.Took(r.Action, *r.Turn)
 	case kindFailed:
 		p.failed = append(p.failed, r.Address)
 	case kindMoved:

@@ -20,6 +20,8 @@ type (
 	Kept         = content.Kept
 	Transfer     = content.Transfer
 	Transferred  = content.Transferred
+	Scheduled    = content.Scheduled
+	Operation    = content.Operation
 )
 
 // The format of the state file and of its journal, and the statuses of runs.

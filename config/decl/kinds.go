@@ -65,6 +65,7 @@ var kinds = []Kind{
 		Root:   "secret", Noun: "secret", Advice: "Declare it with a secret block in the root manifest, or correct the name",
 		allowed:  func(u Usage) bool { return u.Secrets },
 		declared: func(b *Module, _ Usage) Names { return names[*Block](b.Root().Secrets) }},
+	{Block: "operation", named: true, schema: operationSchema, decode: (*loader).operation},
 	{Block: "resource", named: true, schema: resourceSchema, decode: (*loader).resource,
 		Root: "resource", Noun: "resource", Advice: "Declare it with a resource block, or correct the name", allowed: notStatic,
 		declared: func(b *Module, _ Usage) Names { return resourceNames{b} }, expressions: resourceExpressions},

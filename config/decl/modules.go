@@ -159,6 +159,7 @@ func (t *Tree) decode(b *Module, bodies []hcl.Body) (*loader, hcl.Diagnostics) {
 func (l *loader) childOnly() {
 	l.rootOnly()
 	l.rootNotify()
+	l.rootOperations()
 	for _, name := range slices.Sorted(maps.Keys(l.b.Plugs)) {
 		l.add(source.Failure(l.b.Plugs[name].At, "A plug in a module", "A plug gives away a file of this host, so that only the root "+
 			"manifest may declare one. Move it there; its allow-lists can name the resources of this module."))

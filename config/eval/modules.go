@@ -35,6 +35,7 @@ type Modules struct {
 	Exclusive      []instance.Exclusive // sorted by name
 	Notify         []instance.Notify    // sorted by name
 	SecretBlocks   []instance.Secret    // sorted by name
+	Operations     []instance.Operation // sorted by name
 	Diags          hcl.Diagnostics      // the errors of for_each and count
 	Secrets        func() []string
 	Hider          func() *secret.Hider            // of Secrets

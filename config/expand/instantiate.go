@@ -34,6 +34,7 @@ func (m *Instances) Instantiate(wrong bool) hcl.Diagnostics {
 		diags = append(diags, m.checkRemoved(mod)...)
 	})
 	if !wrong && !diags.HasErrors() {
+		diags = append(diags, m.operationTargets()...)
 		diags = append(diags, m.neverKnown()...)
 		diags = append(diags, m.tryAll(e)...)
 	}

@@ -65,6 +65,10 @@ func (m *Instances) evaluateStatic(e *eval.Evaluator, mod *instance.Module) hcl.
 			s, d := m.secret(b.Secrets[name])
 			m.Modules.SecretBlocks, diags = append(m.Modules.SecretBlocks, s), append(diags, d...)
 		}
+		for _, name := range slices.Sorted(maps.Keys(b.Operations)) {
+			o, d := m.operation(b.Operations[name])
+			m.Modules.Operations, diags = append(m.Modules.Operations, o), append(diags, d...)
+		}
 		for _, name := range slices.Sorted(maps.Keys(b.Artifacts)) {
 			a, d := m.artifact(b.Artifacts[name])
 			m.Modules.Artifacts, diags = append(m.Modules.Artifacts, a), append(diags, d...)

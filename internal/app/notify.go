@@ -20,7 +20,7 @@ type teller struct {
 }
 
 // waits reports whether images on this machine are notified at the end.
-func (t *teller) waits() bool { return t.of != nil && len(t.of.Images().Notify) > 0 }
+func (t *teller) waits() bool { return t.of != nil && len(t.of.Unattended().Notify()) > 0 }
 
 // begin gets the images ready, while the apply runs.
 func (t *teller) begin(ctx context.Context) {
@@ -39,7 +39,7 @@ func (t *teller) begin(ctx context.Context) {
 	}
 	t.outbox = notifying.New(ctx, notifying.Options{Where: t.where, Hiding: e.Workspace.Secrets.Hiding,
 		Warn: e.Workspace.Warn})
-	t.outbox.Use(sender, t.of.Images().Notify)
+	t.outbox.Use(sender, t.of.Unattended().Notify())
 }
 
 // end reports how the apply ended, and takes no longer than the patience of package notifying.
@@ -49,7 +49,7 @@ func (t *teller) end(ctx context.Context, report *apply.Report) {
 	}
 	event := events.OfReport(report)
 	wants := func(n config.Notify) bool { return slices.Contains(n.On, notifying.NameOf(event)) }
-	if slices.ContainsFunc(t.of.Images().Notify, wants) {
+	if slices.ContainsFunc(t.of.Unattended().Notify(), wants) {
 		ctx, end := context.WithTimeout(context.WithoutCancel(ctx), notifying.Patience)
 		t.begin(ctx) // it ended before anything was approved
 		end()

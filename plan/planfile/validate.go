@@ -70,6 +70,11 @@ func movedEntries(p *plan.Plan) string {
 }
 
 func outputs(p *plan.Plan) string {
+	for name := range p.Operations {
+		if diag.Visible(name) != name {
+			return "the name of an operation is not one"
+		}
+	}
 	for name := range p.Outputs {
 		if diag.Visible(name) != name {
 			return "the name of an output is not one"

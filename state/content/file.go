@@ -79,6 +79,14 @@ func (s Snapshot) Canonical() (Snapshot, error) {
 		}
 		s.Transferred[i].Entry = &c
 	}
+	for name, o := range s.Operations {
+		input, err := canonicalOrNull(o.Input)
+		if err != nil {
+			return s, fmt.Errorf("operation %s: %w", name, err)
+		}
+		o.Input = input
+		s.Operations[name] = o
+	}
 	for name, o := range s.Outputs {
 		c, err := o.Canonical()
 		if err != nil {

@@ -37,6 +37,9 @@ type Snapshot struct {
 	Artifacts map[string]Artifact `json:"artifacts,omitempty"`
 	Pins      map[string]Pin      `json:"pins,omitempty"`
 
+	// Operations are those that a watch runs by a schedule, by name.
+	Operations map[string]Operation `json:"operations,omitempty"`
+
 	// Transferred are the entries that have gone to other states, and those that have come from there.
 	Transferred []Transferred `json:"transferred,omitempty"`
 
@@ -224,6 +227,7 @@ func (s Snapshot) Masked() Snapshot {
 		}
 	}
 	s.maskArtifacts()
+	s.maskOperations()
 	return s
 }
 
@@ -264,6 +268,7 @@ func (s Snapshot) Clone() Snapshot {
 	}
 	s.Applied = append([]Applied(nil), s.Applied...)
 	s.Artifacts, s.Pins, s.Transferred = maps.Clone(s.Artifacts), maps.Clone(s.Pins), slices.Clone(s.Transferred)
+	s.Operations = maps.Clone(s.Operations)
 	return s
 }
 

@@ -111,6 +111,9 @@ func (c Command) Learn(s state.Snapshot) {
 	for _, entry := range s.Resources {
 		c.Work.Secrets.Learn(observe.SecretsOf(entry))
 	}
+	for _, o := range s.Operations {
+		c.Work.Secrets.Learn(o.Secrets())
+	}
 	for _, a := range s.Artifacts {
 		c.Work.Secrets.Learn(a.Secrets())
 	}

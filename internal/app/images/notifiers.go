@@ -8,11 +8,11 @@ func (rs *Resolver) notifiers() (list []*config.Resource) {
 	if !rs.Pin {
 		return nil
 	}
-	for _, n := range rs.manifest.Images().Notify {
+	for _, n := range rs.manifest.Unattended().Notify() {
 		list = append(list, &config.Resource{Address: "notify." + n.Name, TypeRef: n.Image, Pull: n.Pull, Verify: n.Verify,
 			Settings: n.Settings, Range: n.Range})
 	}
-	for _, s := range rs.manifest.Images().Secrets {
+	for _, s := range rs.manifest.Unattended().Secrets() {
 		list = append(list, &config.Resource{Address: "secret." + s.Name, TypeRef: s.Image, Pull: s.Pull, Verify: s.Verify,
 			Settings: s.Settings, Range: s.Range})
 	}
@@ -24,5 +24,5 @@ func (rs *Resolver) Secrets() []config.Secret {
 	if rs == nil || rs.manifest == nil {
 		return nil
 	}
-	return rs.manifest.Images().Secrets
+	return rs.manifest.Unattended().Secrets()
 }

@@ -2,6 +2,7 @@ package operating
 
 import (
 	"context"
+	"encoding/json"
 
 	"deployster/apply"
 	"deployster/internal/app"
@@ -108,7 +109,7 @@ func (r *operating) prepare(ctx context.Context, n stage.Connected, sought bool)
 	var diags diag.Diagnostics
 	r.tasks = nil
 	for _, addr := range addresses {
-		t, err := b.task(ctx, addr, r.Name, r.Values)
+		t, err := b.task(ctx, addr, r.Name, func(schema json.RawMessage) (json.RawMessage, error) { return inputOf(schema, r.Values) })
 		if err == nil {
 			err = b.free(ctx, n, t, sought)
 		}

@@ -91,7 +91,7 @@ func matching(prior state.Snapshot, pattern string) (addresses []string, err err
 }
 
 // task queries what a resource can do, and returns its task.
-func (b bench) task(ctx context.Context, addr, name string, given []Value) (task, error) {
+func (b bench) task(ctx context.Context, addr, name string, given func(schema json.RawMessage) (json.RawMessage, error)) (task, error) {
 	entry, completed := b.prior.Completed(addr)
 	switch {
 	case !completed:
@@ -114,7 +114,7 @@ func (b bench) task(ctx context.Context, addr, name string, given []Value) (task
 		return task{}, at(addr, diag.Errorf("No such operation", "The type %s of %s has no operation %q: %s.%s", diag.Visible(entry.Type), addr,
 			diag.Visible(name), words.ThereAre(all), words.DidYouMean(name, all)))
 	}
-	if t.input, err = inputOf(t.operation.ConfigSchema, given); err != nil {
+	if t.input, err = given(t.operation.ConfigSchema); err != nil {
 		return task{}, at(addr, err)
 	}
 	var diags diag.Diagnostics

@@ -50,6 +50,11 @@ func (r *Redactor) Plan(p *plan.Plan) *plan.Plan {
 			shown.Outputs[name] = o
 		}
 	}
+	shown.Operations = maps.Clone(p.Operations)
+	for name, o := range shown.Operations {
+		o.Input = secret.Mask(o.Input, o.Sensitive)
+		shown.Operations[name] = o
+	}
 	shown.Variables = maps.Clone(p.Variables)
 	for name := range shown.Variables {
 		if slices.Contains(p.SensitiveVariables, name) {

@@ -107,12 +107,21 @@ func Run(ctx context.Context, c command.Command, a Approved, ro RunOptions) (Ran
 // Finish completes the journal and the report of a run. The report has all problems after that.
 func (r Ran) Finish() *apply.Report {
 	if r.err == nil && r.report.Whole() {
-		r.err = r.Clients.End(r.journal, r.expanded, r.store.Snapshot(), r.Plan, time.Now())
+		r.err = errors.Join(r.Clients.End(r.journal, r.expanded, r.store.Snapshot(), r.Plan, time.Now()), r.schedule())
 	}
 	r.report.Fail(without(r.err, r.report.Problems))
 	r.report.Fail(without(r.journal.Finish(state.Status(r.report.Status)), r.report.Problems))
 	r.report.Fail(without(r.release(r.err == nil && r.report.Whole()), r.report.Problems))
 	return r.report
+}
+
+// schedule records the operations that are run by a schedule from now on.
+func (r Ran) schedule() error {
+	declared, changed := r.Plan.Schedules()
+	if !changed {
+		return nil
+	}
+	return r.journal.Operations(declared)
 }
 
 // Conclude reports how a run ended, everywhere alike: all that follows takes the status and

@@ -75,7 +75,7 @@ func configured(m *config.Manifest) (list []block) {
 			list = append(list, block{"policy." + p.Name, p.Type, p.Settings.Settings, p.Config, p.Range})
 		}
 	}
-	for _, n := range m.Images().Notify {
+	for _, n := range m.Unattended().Notify() {
 		list = append(list, block{"notify." + n.Name, n.Image, n.Settings, n.Config, n.Range})
 	}
 	return list

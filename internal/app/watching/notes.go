@@ -16,7 +16,7 @@ func (w *watcher) newNotes(ctx context.Context, e *app.Engine) *notifying.Outbox
 
 // notify has the notify blocks of a generation get all later events.
 func (w *watcher) notify(g *generation) {
-	list := g.source.Manifest.Images().Notify
+	list := g.source.Manifest.Unattended().Notify()
 	var sender notifying.Sender
 	if len(list) > 0 {
 		var err error

@@ -1,6 +1,7 @@
 package watching
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -211,6 +212,7 @@ func outcomesOf(addrs []string, done repairs.Repaired) map[string]watch.Outcome 
 type repairRun struct {
 	w     *watcher
 	addrs []string
+	title string // what is done, if it is no repair
 	run   *Recording
 	early []events.Event
 	asked []typeclient.Invocation
@@ -231,6 +233,7 @@ func (b *repairRun) Begin() {
 	if len(b.addrs) > 0 {
 		message = "Repairing " + strings.Join(b.addrs, ", ")
 	}
+	message = cmp.Or(b.title, message)
 	b.out(events.Event{Level: events.Info, Message: message, Body: events.RepairStarted{Resources: append([]string{}, b.addrs...)}})
 	for _, e := range b.early {
 		b.out(e)

@@ -58,7 +58,7 @@ func (a Around) Secrets() []config.Secret {
 		return nil
 	}
 	a.w.Secrets.Add(m.Secrets())
-	return m.Images().Secrets
+	return m.Unattended().Secrets()
 }
 
 // Policies returns the manifest of the workspace for its policies; nil = it has none.

@@ -1,0 +1,75 @@
+package watching
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"deployster/apply"
+	"deployster/internal/app/operating"
+	"deployster/internal/base/diag"
+	"deployster/state"
+)
+
+// scheduleLoop runs the scheduled operations of the state when their turns are due, one after the other.
+func (w *watcher) scheduleLoop(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		w.mu.Lock()
+		prior := w.current.look.prior
+		w.mu.Unlock()
+		for _, name := range operating.Due(prior, time.Now()) {
+			w.turn(ctx, name, prior.Operations[name])
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// turn runs a scheduled operation, and has the state read again, which has its turn. While another command holds the state it waits.
+func (w *watcher) turn(ctx context.Context, name string, o state.Operation) {
+	run := &repairRun{w: w, addrs: []string{o.Resource}, title: "Running the operation " + name}
+	report, err := w.runTurn(ctx, run, name)
+	switch {
+	case errors.Is(err, state.ErrLocked), ctx.Err() != nil && report == nil:
+		return // it is due again
+	case err != nil:
+		w.engine.Command.Work.Diagnostics(diag.From("Cannot run the operation "+name, err))
+		run.end(apply.Error, nil)
+	case report != nil:
+		w.engine.Command.Work.Diagnostics(report.Problems)
+		w.line("operation %s: %s", name, report.Status)
+		run.end(report.Status, nil)
+	}
+	select {
+	case w.again <- struct{}{}:
+	default:
+	}
+	select { // until it is read, the turn looks due
+	case <-ctx.Done():
+	case <-time.After(time.Second):
+	}
+}
+
+// runTurn runs an operation with the state held, and what needs no state after that.
+func (w *watcher) runTurn(ctx context.Context, run *repairRun, name string) (*apply.Report, error) {
+	keeper := w.engine.Child(run.send, run)
+	w.mu.Lock()
+	place := w.current.source.Place
+	w.mu.Unlock()
+	w.stateMu.Lock()
+	report, rest, err := operating.Scheduler{Command: keeper.Command, Machine: keeper.Machine, Place: place}.Turn(ctx, name, time.Now())
+	w.letGo = time.Now()
+	w.stateMu.Unlock()
+	if rest != nil {
+		report = rest()
+	}
+	if report != nil {
+		keeper.Command.Reported(report, nil)
+	}
+	return report, err
+}
