@@ -49,6 +49,19 @@ func Copies(place Place, keys ...*encryption.Keyring) ([]Copy, error) {
 	return out, nil
 }
 
+// At returns the state with a serial: the present one, or a copy.
+func At(place Place, serial uint64, keys ...*encryption.Keyring) (Snapshot, error) {
+	if now, _, err := Load(place, keys...); err == nil && now.Serial == serial {
+		return now, nil
+	}
+	at, err := storageOf(place, keys...)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	s, _, err := at.copyOf(serial)
+	return s, err
+}
+
 // copyList lists the copies, oldest first.
 func (s storage) copyList() ([]place.CopyFile, error) {
 	list, err := s.ListCopies()

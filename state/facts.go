@@ -38,6 +38,11 @@ func (j *Journal) Turn(name string, turn time.Time) error {
 	return j.append(record{Kind: kindTurn, Action: name, Turn: &turn})
 }
 
+// Former records what is kept of the plan of the run.
+func (j *Journal) Former(packed []byte) error {
+	return j.append(record{Kind: kindFormer, Former: packed})
+}
+
 // Failed records that the step of a resource has failed.
 func (j *Journal) Failed(addr string) error {
 	return j.append(record{Kind: kindFailed, Address: addr})

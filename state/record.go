@@ -34,6 +34,7 @@ const (
 
 	kindOperations kind = "operations" // that are scheduled
 	kindTurn       kind = "turn"       // of one of them
+	kindFormer     kind = "former"     // what is kept of the plan
 )
 
 // record is one fact, a line of the journal (see state/lines). Seq counts from 1, and Prev
@@ -71,6 +72,7 @@ type record struct {
 	Addresses []string            `json:"addresses,omitempty"`
 
 	Operations map[string]Operation `json:"operations,omitempty"`
+	Former     []byte               `json:"former,omitempty"`
 	Turn       *time.Time           `json:"turn,omitempty"` // of the operation Action
 
 	// An encrypted record has only these, and the first three above, in clear text in the

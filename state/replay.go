@@ -120,6 +120,8 @@ func (p *replayRun) apply(r record) {
 		p.snapshot.Operations = r.Operations
 	case kindTurn:
 		p.snapshot.Took(r.Action, *r.Turn)
+	case kindFormer:
+		p.snapshot.Former = r.Former
 	case kindFailed:
 		p.failed = append(p.failed, r.Address)
 	case kindMoved:

@@ -18,8 +18,9 @@ import (
 
 // ApplyOptions declare what is applied, and who approves it.
 type ApplyOptions struct {
-	workspace.Inputs      // Paths may be one saved plan
-	Destroy          bool // apply the plan of an empty manifest
+	workspace.Inputs         // Paths may be one saved plan
+	Destroy          bool    // apply the plan of an empty manifest
+	Back             *uint64 // apply the plan that goes back to the state with this serial; nil = the manifests
 	Selection        plan.Selection
 	Parallelism      int  // as for PlanOptions
 	KeepGoing        bool // after a failure continue with the resources that do not depend on it
@@ -34,6 +35,9 @@ type ApplyOptions struct {
 func (o ApplyOptions) command() string {
 	if o.Destroy {
 		return "destroy"
+	}
+	if o.Back != nil {
+		return "rollback"
 	}
 	return "apply"
 }
@@ -159,6 +163,8 @@ func (e *Engine) toApply(ctx context.Context, o ApplyOptions, r rules) (stage.Lo
 		return stage.Loaded{}, diag.Errorf("Unexpected argument", "destroy takes no arguments: it destroys everything in the state file.")
 	case o.Destroy:
 		return stage.LoadEmpty(e.command, s)
+	case o.Back != nil:
+		return stage.LoadFormer(ctx, e.command, *o.Back, s)
 	case r.saved && len(o.Variables) > 0:
 		return stage.Loaded{}, diag.Errorf("Conflicting flags",
 			"A saved plan holds the values of its variables: -var and -var-file cannot change them. Plan again with other values.")

@@ -156,7 +156,7 @@ func newApp(e Env) *cli.App {
 		OnUsageError:    usageError,
 		Flags:           globalFlags(),
 		Commands: []*cli.Command{
-			initCommand(e), planCommand(e), applyCommand(e), destroyCommand(e), driftCommand(e), watchCommand(e), showCommand(e),
+			initCommand(e), planCommand(e), applyCommand(e), destroyCommand(e), rollbackCommand(e), driftCommand(e), watchCommand(e), showCommand(e),
 			signCommand(e), outputCommand(e),
 			validateCommand(e), casesCommand(e), formatCommand(e), lspCommand(e), graphCommand(e), consoleCommand(e),
 			stateCommand(e), resolveCommand(e), operationCommand(e), typeCommand(e), policyCommand(e), imageCommand(e), moduleCommand(e),

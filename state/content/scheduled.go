@@ -22,7 +22,7 @@ type Scheduled struct {
 // Operation is a scheduled operation with its turns.
 type Operation struct {
 	Scheduled
-	Since time.Time `json:"since"`          // when it was applied: its turns begin then
+	Since time.Time `json:"since"`         // when it was applied: its turns begin then
 	Turn  time.Time `json:"turn,omitzero"` // the last one; it is recorded before it starts
 }
 

@@ -13,6 +13,7 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/protocol"
 	"deployster/state/actions"
+	"deployster/state/moves"
 )
 
 // Format is the version of the state file, and of its journal, that this tool writes.
@@ -39,6 +40,11 @@ type Snapshot struct {
 
 	// Operations are those that a watch runs by a schedule, by name.
 	Operations map[string]Operation `json:"operations,omitempty"`
+
+	// Former is what is kept of the plan that made the state, for a rollback; packed. none = nothing is kept.
+	Former []byte `json:"former,omitempty"`
+	// Renamed are the changes of addresses since the state began, in their order.
+	Renamed []moves.Move `json:"renamed,omitempty"`
 
 	// Transferred are the entries that have gone to other states, and those that have come from there.
 	Transferred []Transferred `json:"transferred,omitempty"`

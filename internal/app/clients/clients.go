@@ -212,6 +212,11 @@ func (c Clients) CheckInput(ty protocol.Type, operation string, input json.RawMe
 	return c.types.CheckInput(ty, operation, input)
 }
 
+// CheckState returns how a state violates the schema of states of a type.
+func (c Clients) CheckState(ty protocol.Type, state json.RawMessage) []typeschema.Violation {
+	return c.types.CheckState(ty, state)
+}
+
 // Begin records what the run of a plan needs to obtain its files again.
 func (c Clients) Begin(j *state.Journal, p *plan.Plan) error {
 	if c.files == nil {

@@ -68,8 +68,9 @@ type Inputs struct {
 	Prior       state.Snapshot
 	Selection   plan.Selection
 	Hosts       map[string]router.Pin
-	AtOnce      int // how many hosts are worked on concurrently; 0 = order.Hosts
-	Parallelism int // 0 = DefaultParallelism, and more in workers
+	AtOnce      int               // how many hosts are worked on concurrently; 0 = order.Hosts
+	Parallelism int               // 0 = DefaultParallelism, and more in workers
+	Images      map[string]string // the digests of images by reference, whatever the names refer to now; nil = as they are resolved
 }
 
 // Basis returns what the clients of a plan with images are made for.
@@ -105,7 +106,7 @@ func (p Planner) Plan(ctx context.Context, in Inputs) (*plan.Plan, clients.Clien
 		return nil, clients.Clients{}, nil, err
 	}
 	resolver.Wanted = chosen
-	pins, err := resolver.All(ctx)
+	pins, err := p.images(ctx, in, resolver)
 	if err != nil {
 		return nil, clients.Clients{}, nil, err
 	}
@@ -121,6 +122,14 @@ func (p Planner) Plan(ctx context.Context, in Inputs) (*plan.Plan, clients.Clien
 	}
 	made, diags := plan.Build(ctx, m, prior, asked, o)
 	return made, asked, diags, nil
+}
+
+// images fetches the images of a plan.
+func (p Planner) images(ctx context.Context, in Inputs, resolver *images.Resolver) (map[string]string, error) {
+	if in.Images != nil {
+		return in.Images, resolver.Exactly(ctx, in.Images)
+	}
+	return resolver.All(ctx)
 }
 
 // Has checks that what a saved plan was made with is here still, and fetches its images.

@@ -12,6 +12,7 @@ import (
 	"deployster/internal/app/command"
 	"deployster/internal/app/draft"
 	"deployster/internal/app/hosts"
+	"deployster/internal/app/savedplan"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/ui/events"
@@ -87,7 +88,7 @@ func Run(ctx context.Context, c command.Command, a Approved, ro RunOptions) (Ran
 	c.Records().Begin()
 	c.Records().Applies(a.Plan.ID, a.SignedBy, overrides)
 	c.Work.Events(events.Event{Level: events.Info, Message: "Applying", Body: events.ApplyStarted{Plan: a.Plan.ID}})
-	if err := errors.Join(journal.Saw(a.Plan.Saw()), a.Clients.Begin(journal, a.Plan)); err != nil {
+	if err := errors.Join(journal.Saw(a.Plan.Saw()), a.keep(c, journal), a.Clients.Begin(journal, a.Plan)); err != nil {
 		return Ran{}, errors.Join(err, journal.Finish(state.StatusError), release(false))
 	}
 	o := a.options
@@ -102,6 +103,15 @@ func Run(ctx context.Context, c command.Command, a Approved, ro RunOptions) (Ran
 	report, err := apply.Run(ctx, a.Plan, a.expanded.Applying(time.Now()), a.store.Snapshot(), journal, a.Clients, o)
 	end()
 	return Ran{a, report, journal, err, release}, nil
+}
+
+// keep records what a rollback to the state of this run needs.
+func (a Approved) keep(c command.Command, journal *state.Journal) error {
+	packed, err := savedplan.Keep(c.Work, a.Plan, a.Manifest)
+	if err != nil || packed == nil {
+		return err
+	}
+	return journal.Former(packed)
 }
 
 // Finish completes the journal and the report of a run. The report has all problems after that.

@@ -46,7 +46,13 @@ func Draft(ctx context.Context, c command.Command, n Connected, parallelism int,
 		return Drafted{}, c.Work.Secrets.Diagnostics(diags)
 	}
 	c.Work.Diagnostics(diags)
-	if err := judge.Plan(ctx, p); err != nil {
+	if n.Former != nil {
+		err = n.Former.Fits(p, n.Prior, asked)
+	}
+	if err == nil {
+		err = judge.Plan(ctx, p)
+	}
+	if err != nil {
 		return Drafted{}, err
 	}
 	return Drafted{Connected: n, Plan: p, Clients: asked}, nil
@@ -64,7 +70,7 @@ func Expand(d Drafted) (Drafted, error) {
 
 // judge returns what has policies judge plans.
 func (n Connected) judge(c command.Command) policy.Judge {
-	return policy.Judge{Command: c, Machine: n.Machine, Places: n.Places, Prior: n.Prior, Destroy: n.Selection.Destroy}
+	return policy.Judge{Command: c, Machine: n.Machine, Places: n.Places, Prior: n.Prior, Destroy: n.Selection.Destroy || n.Former != nil}
 }
 
 // DraftBy is Drafted for a plan that was made in another way, for a repair. Policies judge it.

@@ -22,6 +22,7 @@ type Loaded struct {
 	Saved     *plan.Plan // nil = the manifest is planned
 	SignedBy  []string   // the ids of the keys that signed the saved plan
 	Selection plan.Selection
+	Former    *savedplan.Former // the plan that a rollback goes back to; nil = it is none
 }
 
 // nothing is in Selection.Only of files without blocks, and covers no address.
@@ -66,6 +67,25 @@ func LoadSaved(c command.Command, file string, check func(string, *plan.Plan, pl
 		l.Place = c.Work.StatePlaceAround()
 	}
 	return l, nil
+}
+
+// LoadFormer reads the plan that made the state with a serial, to go back to it. What has gone to another state since is not made again.
+func LoadFormer(ctx context.Context, c command.Command, serial uint64, s plan.Selection) (Loaded, error) {
+	place := c.Work.StatePlaceAround()
+	now, err := c.Work.ReadState(ctx, place)
+	if err != nil {
+		return Loaded{}, err
+	}
+	then, err := state.At(place, serial, c.Work.Keys)
+	if err != nil {
+		return Loaded{}, err
+	}
+	f, err := savedplan.Back(c.Work, then, now)
+	if err != nil {
+		return Loaded{}, err
+	}
+	s.Excludes = append(s.Excludes, f.Gone...)
+	return Loaded{Manifest: f.Manifest, Place: place, Selection: s, Former: f}, nil
 }
 
 // NamesPlan returns an error if the only path reads like a saved plan that does not exist.

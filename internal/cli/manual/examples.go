@@ -45,6 +45,7 @@ var examples = map[string][]string{
 	"state reencrypt":    {"deployster state reencrypt"},
 	"state restore":      {"deployster state restore 6"},
 	"resolve":            {"deployster resolve disk -as=done"},
+	"rollback":           {"deployster rollback -to=6"},
 	"operation":          {"deployster operation list"},
 	"operation run":      {"deployster operation run disk backup -set to=copy", "deployster operation run 'db*' backup -auto-approve"},
 	"operation list":     {"deployster operation list -json"},

@@ -10,7 +10,7 @@ import (
 )
 
 // TestDocs_Pages does what docs/ci.md, docs/publishing.md, docs/plan-and-apply.md, docs/watch.md, docs/images.md,
-// docs/json.md, docs/operations.md, docs/testing.md, docs/modules.md, docs/policy.md and docs/secrets.md describe, with a real registry in the place of the one that they name, and a real plan's digest.
+// docs/json.md, docs/operations.md, docs/rollback.md, docs/testing.md, docs/modules.md, docs/policy.md and docs/secrets.md describe, with a real registry in the place of the one that they name, and a real plan's digest.
 func TestDocs_Pages(t *testing.T) {
 	t.Parallel()
 	shell := func(page string) []string { return fences(read(t, page), "sh") }
@@ -33,6 +33,7 @@ func TestDocs_Pages(t *testing.T) {
 		}
 	}
 	scripts["operations.sh"], scripts["operations.manifest"] = shell("docs/operations.md")[0], fences(read(t, "docs/operations.md"), "hcl")[0]
+	scripts["rollback.sh"] = shell("docs/rollback.md")[0]
 	for _, text := range fences(read(t, "docs/publishing.md"), "hcl") {
 		scripts["verify.block"] += text
 	}

@@ -39,6 +39,7 @@ func Plan(p *plan.Plan, o Options) string {
 	b.WriteString(exclusive.Text(p.Exclusive, o.All()))
 	writeOutputs(&b, p, o)
 	writeScheduled(&b, p, o)
+	writeNoRollback(&b, p, o)
 	b.WriteString(Checks(p.Checks) + policylines.Text(p.Policies) + p.WithoutRoot())
 	b.WriteString(clusterlines.Of(p, changes))
 	writeTransfers(&b, p)

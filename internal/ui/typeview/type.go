@@ -62,7 +62,7 @@ func Describe(name string, ty protocol.Type) Document {
 		Resources: ty.RequiredResources, StateAction: ty.StateAction, Notify: ty.Notify, Secret: ty.Secret,
 		Absent: ty.Absent, Dependencies: ty.Dependencies, Refresh: ty.Refresh, WatchAction: ty.WatchAction,
 		Discover: ty.DiscoverAction, Actions: ty.Actions, Operations: ty.Operations,
-		Memory:   ty.Memory, Unknowns: ty.Unknowns, Independent: ty.Independent, ByPerson: ty.ByPerson,
+		Memory: ty.Memory, Unknowns: ty.Unknowns, Independent: ty.Independent, ByPerson: ty.ByPerson,
 		Worker: ty.Worker, Reuse: ty.Reuse, ReuseActions: ty.ReuseActions, Cache: !ty.NoCache, configUnknown: len(ty.ConfigSchema) == 0}
 	t.Config, t.configOpen = schemaRows(ty.ConfigSchema)
 	t.State, _ = schemaRows(ty.StateSchema)
