@@ -25,7 +25,7 @@ func (j *Journal) Put(addr string, p actions.Put) error {
 
 // Operations records which operations are scheduled from now on.
 func (j *Journal) Operations(declared map[string]Scheduled) error {
-	next, err := j.Snapshot().Scheduling(declared, now())
+	next, err := j.Snapshot().Operations.After(declared, now())
 	if err != nil {
 		return refuse(err, "Cannot record an operation", "Its input is not valid JSON: %s.", err)
 	}

@@ -71,9 +71,9 @@ type record struct {
 	Put       *actions.Put        `json:"put,omitempty"`
 	Addresses []string            `json:"addresses,omitempty"`
 
-	Operations map[string]Operation `json:"operations,omitempty"`
-	Former     []byte               `json:"former,omitempty"`
-	Turn       *time.Time           `json:"turn,omitempty"` // of the operation Action
+	Operations Operations `json:"operations,omitempty"`
+	Former     []byte     `json:"former,omitempty"`
+	Turn       *time.Time `json:"turn,omitempty"` // of the operation Action
 
 	// An encrypted record has only these, and the first three above, in clear text in the
 	// journal: see encryptedRecord.

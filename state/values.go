@@ -23,6 +23,7 @@ type (
 	Other        = content.Other
 	Scheduled    = content.Scheduled
 	Operation    = content.Operation
+	Operations   = content.Operations
 )
 
 // The format of the state file and of its journal, and the statuses of runs.

@@ -47,6 +47,7 @@ func (s Snapshot) Moved(list []moves.Move) (Snapshot, error) {
 		}
 	}
 	out.movedOperations(to)
+	out.Operations = out.Operations.renamed(to)
 	out.Renamed = append(slices.Clone(s.Renamed), list...)
 	for addr, e := range out.Resources {
 		out.Resources[addr] = e.Renamed(to)

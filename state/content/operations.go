@@ -39,12 +39,6 @@ func (s *Snapshot) ForgetOperations(addr string) {
 
 // movedOperations gives the open runs of operations the new addresses of their resources.
 func (s *Snapshot) movedOperations(to map[string]string) {
-	for name, o := range s.Operations {
-		if to[o.Resource] != "" {
-			o.Resource = to[o.Resource]
-			s.Operations[name] = o
-		}
-	}
 	was := maps.Clone(s.Unsettled)
 	for key, u := range was {
 		if addr, operation := moves.OperationAt(key); operation != "" && to[addr] != "" {

@@ -1,6 +1,7 @@
 package content
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -40,16 +41,19 @@ func (o Operation) Last() time.Time {
 // Secrets returns the sensitive values of the input.
 func (s Scheduled) Secrets() []string { return secret.Values(s.Input, s.Sensitive) }
 
-// Scheduling returns the operations of a state after an apply that declares these: those that it leaves as they were keep their turns.
-func (s Snapshot) Scheduling(declared map[string]Scheduled, now time.Time) (map[string]Operation, error) {
-	next := map[string]Operation{}
+// Operations are scheduled operations, by name.
+type Operations map[string]Operation
+
+// After returns the operations after an apply that declares these: those that it leaves as they were keep their turns.
+func (all Operations) After(declared map[string]Scheduled, now time.Time) (Operations, error) {
+	next := Operations{}
 	for name, one := range declared {
 		input, err := jsondoc.Canonical(one.Input)
 		if err != nil {
 			return nil, fmt.Errorf("operation %s: %w", name, err)
 		}
 		one.Input = input
-		if was, known := s.Operations[name]; known && was.Same(one) {
+		if was, known := all[name]; known && was.Same(one) {
 			next[name] = was
 			continue
 		}
@@ -58,19 +62,34 @@ func (s Snapshot) Scheduling(declared map[string]Scheduled, now time.Time) (map[
 	return next, nil
 }
 
-// maskOperations replaces the sensitive values of the inputs.
-func (s *Snapshot) maskOperations() {
-	for name, o := range s.Operations {
+// masked returns them with the sensitive values of the inputs replaced.
+func (all Operations) masked() Operations {
+	all = maps.Clone(all)
+	for name, o := range all {
 		o.Input = secret.Mask(o.Input, o.Sensitive)
-		s.Operations[name] = o
+		all[name] = o
 	}
+	return all
 }
 
-// Took notes that a turn of an operation begins.
-func (s *Snapshot) Took(name string, turn time.Time) {
-	if o, known := s.Operations[name]; known {
-		o.Turn = turn
-		s.Operations = maps.Clone(s.Operations)
-		s.Operations[name] = o
+// Took returns them after a turn of one of them has begun.
+func (all Operations) Took(name string, turn time.Time) Operations {
+	o, known := all[name]
+	if !known {
+		return all
 	}
+	all = maps.Clone(all)
+	o.Turn = turn
+	all[name] = o
+	return all
+}
+
+// renamed returns them with the new addresses of their resources.
+func (all Operations) renamed(to map[string]string) Operations {
+	all = maps.Clone(all)
+	for name, o := range all {
+		o.Resource = cmp.Or(to[o.Resource], o.Resource)
+		all[name] = o
+	}
+	return all
 }

@@ -39,7 +39,7 @@ type Snapshot struct {
 	Pins      map[string]Pin      `json:"pins,omitempty"`
 
 	// Operations are those that a watch runs by a schedule, by name.
-	Operations map[string]Operation `json:"operations,omitempty"`
+	Operations Operations `json:"operations,omitempty"`
 
 	// Former is what is kept of the plan that made the state, for a rollback; packed. none = nothing is kept.
 	Former []byte `json:"former,omitempty"`
@@ -233,7 +233,7 @@ func (s Snapshot) Masked() Snapshot {
 		}
 	}
 	s.maskArtifacts()
-	s.maskOperations()
+	s.Operations = s.Operations.masked()
 	return s
 }
 

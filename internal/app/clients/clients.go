@@ -204,12 +204,12 @@ func (c Clients) Operate(ctx context.Context, t typeclient.Target, ty protocol.T
 			return runner.Result{}, err
 		}
 	}
-	return c.types.Operate(ctx, t, ty, o)
+	return o.Run(ctx, c.types, t, ty)
 }
 
 // CheckInput returns how the input of an operation violates its schema.
 func (c Clients) CheckInput(ty protocol.Type, operation string, input json.RawMessage) []typeschema.Violation {
-	return c.types.CheckInput(ty, operation, input)
+	return c.types.CheckConfig(protocol.Type{ConfigSchema: ty.Operations[operation].ConfigSchema}, input, nil)
 }
 
 // CheckState returns how a state violates the schema of states of a type.

@@ -21,7 +21,7 @@ import (
 	"deployster/internal/runtime/runner/watchclient"
 	"deployster/plan/drift"
 	"deployster/plan/observe"
-	"deployster/plan/refresh"
+	"deployster/plan/repair"
 	"deployster/state"
 )
 
@@ -113,7 +113,7 @@ func (w *watcher) fill(g *generation, snapshot state.Snapshot) {
 		one := watch.Resource{Address: r.Address, Lane: lane(entry), Repair: len(w.kinds) > 0 && !r.Watch.TellOnly && !r.ReadOnly,
 			Longest:  hangsAfter * cmp.Or(r.Timeouts.State, typeclient.DefaultStateTimeout),
 			Request:  requested(r.Address, entry),
-			Recorded: state.EntryHash(entry) + owed(r, entry, snapshot)}
+			Recorded: state.EntryHash(entry) + repair.Owed(r, entry, snapshot)}
 		one.Repair = one.Repair && (ty == nil || !ty.ByPerson || r.Watch.Repair)
 		one.Cold = ty == nil || ty.Worker == nil
 		reports := ty != nil && ty.WatchAction != nil
@@ -172,14 +172,6 @@ func digest(parts ...any) string {
 	text, _ := json.Marshal(parts) // it was read from JSON
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:12])
-}
-
-// owed returns a note if a resource that r subscribes to was acted on since r was last VALID, or "".
-func owed(r *config.Resource, e state.Entry, s state.Snapshot) string {
-	if len(refresh.Owed(r.Subscribes, e, s, func(string) bool { return false })) == 0 {
-		return ""
-	}
-	return " is owed a refresh"
 }
 
 // looker queries single resources. The state that it compares them with can be exchanged.
@@ -265,7 +257,7 @@ func (l *looker) Look(ctx context.Context, addr string) (watch.Look, error) {
 		return watch.Look{Status: drift.None}, nil
 	}
 	look := watch.Look{Status: found.Status, Reason: found.Reason, Differs: found.Status == drift.None && len(found.Found) > 0}
-	if why := owed(r, prior.Resources[addr], prior); why != "" && look.Status == drift.None {
+	if why := repair.Owed(r, prior.Resources[addr], prior); why != "" && look.Status == drift.None {
 		look.Differs = true // the reason names what was acted on
 	}
 	if look.Status != drift.None || look.Differs {

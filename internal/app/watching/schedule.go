@@ -11,8 +11,12 @@ import (
 	"deployster/state"
 )
 
-// scheduleLoop runs the scheduled operations of the state when their turns are due, one after the other.
-func (w *watcher) scheduleLoop(ctx context.Context) {
+// scheduler runs the scheduled operations of the state when their turns are due, one after the other.
+type scheduler struct{ w *watcher }
+
+// loop runs them until its context ends.
+func (s scheduler) loop(ctx context.Context) {
+	w := s.w
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -20,7 +24,7 @@ func (w *watcher) scheduleLoop(ctx context.Context) {
 		prior := w.current.look.prior
 		w.mu.Unlock()
 		for _, name := range operating.Due(prior, time.Now()) {
-			w.turn(ctx, name, prior.Operations[name])
+			s.turn(ctx, name, prior.Operations[name])
 		}
 		select {
 		case <-ctx.Done():
@@ -31,9 +35,10 @@ func (w *watcher) scheduleLoop(ctx context.Context) {
 }
 
 // turn runs a scheduled operation, and has the state read again, which has its turn. While another command holds the state it waits.
-func (w *watcher) turn(ctx context.Context, name string, o state.Operation) {
+func (s scheduler) turn(ctx context.Context, name string, o state.Operation) {
+	w := s.w
 	run := &repairRun{w: w, addrs: []string{o.Resource}, title: "Running the operation " + name}
-	report, err := w.runTurn(ctx, run, name)
+	report, err := s.run(ctx, run, name)
 	switch {
 	case errors.Is(err, state.ErrLocked), ctx.Err() != nil && report == nil:
 		return // it is due again
@@ -55,8 +60,9 @@ func (w *watcher) turn(ctx context.Context, name string, o state.Operation) {
 	}
 }
 
-// runTurn runs an operation with the state held, and what needs no state after that.
-func (w *watcher) runTurn(ctx context.Context, run *repairRun, name string) (*apply.Report, error) {
+// run runs an operation with the state held, and what needs no state after that.
+func (s scheduler) run(ctx context.Context, run *repairRun, name string) (*apply.Report, error) {
+	w := s.w
 	keeper := w.engine.Child(run.send, run)
 	w.mu.Lock()
 	place := w.current.source.Place

@@ -6,7 +6,6 @@ import (
 
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner"
-	"deployster/internal/runtime/runner/typeschema"
 	"deployster/protocol"
 )
 
@@ -34,9 +33,9 @@ type operationInput struct {
 	IdempotencyKey string          `json:"idempotency_key"`
 }
 
-// Operate runs an operation once. Its idempotency key is the ID by which it can be found again; one that changes nothing
+// Run runs an operation once. Its idempotency key is the ID by which it can be found again; one that changes nothing
 // is a query, which is over when this command is.
-func (c *Client) Operate(ctx context.Context, t Target, ty protocol.Type, o Operation) (runner.Result, error) {
+func (o Operation) Run(ctx context.Context, c *Client, t Target, ty protocol.Type) (runner.Result, error) {
 	declared := ty.Operations[o.Name]
 	k := call{target: t, step: StepOperation + o.Name, kind: runner.Query, digest: ty.Digest, command: protocol.Command{Args: declared.Args},
 		mounts: t.Mounts, settings: t.Settings, timeout: t.ActionTimeout, states: ty.StateSchema, log: true}
@@ -61,9 +60,4 @@ func (c *Client) Operate(ctx context.Context, t Target, ty protocol.Type, o Oper
 		return runner.Result{}, err
 	}
 	return c.run(ctx, k)
-}
-
-// CheckInput returns how the input of an operation violates its schema.
-func (c *Client) CheckInput(ty protocol.Type, operation string, input json.RawMessage) []typeschema.Violation {
-	return c.CheckConfig(protocol.Type{ConfigSchema: ty.Operations[operation].ConfigSchema}, input, nil)
 }
