@@ -249,7 +249,7 @@ var ranks = map[string]int{
 	"internal/app/typecache":                 57,
 	"internal/app/announce":                  56,
 	"internal/app":                           62,
-	"internal/app/operating":                 62,
+	"internal/app/operating":                 63,
 	"internal/app/watching":                  64,
 	"internal/app/discover":                  63,
 	"internal/app/drifting":                  63,

@@ -31,7 +31,8 @@ func (a assembly) scheduled() map[string]Scheduled {
 	for _, o := range a.subject.Manifest.Unattended().Operations() {
 		one := state.Scheduled{Resource: o.Resource, Run: o.Run, Input: o.Input.Value, Sensitive: o.Input.Sensitive, Schedule: o.Schedule}
 		if a.subject.Manifest.Resource(o.Resource) == nil {
-			a.session.Findings.Report(nil, "", diag.Diagnostics{a.subject.Manifest.Diagnose(diag.Errorf("Undeclared resource", "The operation "+
+			a.session.Findings.Report(nil, "", diag.Diagnostics{a.subject.Manifest.Diagnose(diag.Errorf("Undeclared resource", "The "+
+				"operation "+
 				"%q runs on %s, which is not declared.", o.Name, o.Resource), &o.Range)})
 		}
 		was, known := a.subject.Prior.Operations[o.Name]

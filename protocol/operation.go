@@ -16,7 +16,7 @@ const (
 // part of making the object match its config.
 type Operation struct {
 	Label        string          `json:"label,omitempty"`
-	Args         []string        `json:"args"`                    // the arguments of its command; those of Serve are "operation" and its name
+	Args         []string        `json:"args"`                    // of its command; Serve sets them
 	ConfigSchema json.RawMessage `json:"config_schema,omitempty"` // JSON Schema of its input; none = any object
 	// Changes is false for an operation that changes nothing about the object: it runs without a lock of the state, and the state
 	// is not queried after it. nil = true.

@@ -12,7 +12,8 @@ func rollbackCommand(e Env) *cli.Command {
 	return &cli.Command{
 		Name:  "rollback",
 		Usage: "go back to the manifests of an earlier apply",
-		Description: "It plans from the manifests, variables and images of the apply that made the state -to, with today's states, shows that,\n" +
+		Description: "It plans from the manifests, variables and images of the apply that made the state -to, with today's states, " +
+			"shows that,\n" +
 			"prompts for approval, and applies it. `deployster state history` lists serials.\n" +
 			"Exit codes: 0 done, 1 error or incomplete, 130 interrupted.",
 		Flags: slices.Concat([]cli.Flag{&cli.Uint64Flag{Name: "to", Usage: "the `SERIAL` of the state that the apply has made"}},

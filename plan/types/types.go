@@ -119,7 +119,8 @@ func (d *Types) init(ctx context.Context, r *config.Resource) {
 		return
 	}
 	if ty.Policy != nil {
-		d.findings.Report(r, "", diag.Diagnostics{diag.Errorf("The image is a policy", "Image %s judges plans and manages no objects: name it "+
+		d.findings.Report(r, "", diag.Diagnostics{diag.Errorf("The image is a policy", "Image %s judges plans and manages no objects: "+
+			"name it "+
 			"as the type of a policy block.", diag.Visible(r.TypeRef))})
 		return
 	}
@@ -155,11 +156,14 @@ func lacks(reference string, needs []string, s runner.Settings) diag.Diagnostics
 	for _, need := range needs {
 		switch {
 		case need != protocol.NeedsWholeMachine:
-			return diag.Diagnostics{diag.Errorf("A type needs what there is not", "The image %s needs %q, which this deployster cannot give: it is "+
+			return diag.Diagnostics{diag.Errorf("A type needs what there is not", "The image %s needs %q, which this deployster "+
+				"cannot give: it is "+
 				"older than the image.", diag.Visible(reference), diag.Visible(need))}
 		case !s.WholeMachine:
-			return diag.Diagnostics{diag.Errorf("A type needs the whole machine", "The image %s works on the machine itself, and no type block "+
-				"gives it that. Write whole_machine = true in its type block; docs/security.md explains what that means.", diag.Visible(reference))}
+			return diag.Diagnostics{diag.Errorf("A type needs the whole machine", "The image %s works on the machine itself, and no "+
+				"type block "+
+				"gives it that. Write whole_machine = true in its type block; docs/security.md explains what that means.",
+				diag.Visible(reference))}
 		}
 	}
 	return nil

@@ -131,9 +131,11 @@ func (c *carry) run(ctx context.Context, t task, out *apply.ResourceReport) erro
 		return jerr
 	}
 	began := time.Now()
-	c.command.Applying(apply.ActionStarted{Address: t.addr, Action: t.name, Description: t.operation.Label, Host: t.host(), Kind: t.entry.Kind})
+	c.command.Applying(apply.ActionStarted{Address: t.addr, Action: t.name, Description: t.operation.Label, Host: t.host(),
+		Kind: t.entry.Kind})
 	result, err := c.bench.clients.Operate(work, t.step.Target(t.addr), t.step.Init, typeclient.Operation{Name: t.name,
-		Input: protocol.OperationInput{Config: t.entry.Config, State: t.entry.State, Memory: t.entry.Memory, Input: t.input, IdempotencyKey: key},
+		Input: protocol.OperationInput{Config: t.entry.Config, State: t.entry.State, Memory: t.entry.Memory, Input: t.input,
+			IdempotencyKey: key},
 		Ended: record})
 	c.command.Applying(apply.ActionEnded{Address: t.addr, Action: t.name, Host: t.host(), Took: time.Since(began), Err: err})
 	if err != nil {
@@ -190,10 +192,12 @@ func (c *carry) look(ctx context.Context, t task, out *apply.ResourceReport) err
 	case protocol.Stale:
 		entry.Dirty = false
 		entry.LastSeen = &state.LastSeen{State: o.Answer.StaleState, Sensitive: o.Hidden, At: now}
-		c.command.Work.Warn(diag.Warningf("The object differs from its config now", "After the operation %q %s needs an apply: `deployster plan` "+
+		c.command.Work.Warn(diag.Warningf("The object differs from its config now", "After the operation %q %s "+
+			"needs an apply: `deployster plan` "+
 			"shows what for.", t.name, t.addr))
 	default:
-		c.command.Work.Warn(diag.Warningf("The object does not exist any more", "After the operation %q %s is gone: `deployster plan` shows "+
+		c.command.Work.Warn(diag.Warningf("The object does not exist any more", "After the operation %q %s "+
+			"is gone: `deployster plan` shows "+
 			"what an apply would do.", t.name, t.addr))
 		return nil // its entry stays marked as not seen
 	}

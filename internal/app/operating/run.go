@@ -141,7 +141,8 @@ func (r *operating) locked(ctx context.Context, loaded stage.Loaded, m *machine.
 		return nil, err
 	}
 	if !sameTasks(shown, r.tasks) {
-		return nil, diag.Errorf("The state has changed", "Another command has changed it since this operation was shown. Nothing was run. Run "+
+		return nil, diag.Errorf("The state has changed", "Another command has changed it since this operation was shown. Nothing was "+
+			"run. Run "+
 			"it again.")
 	}
 	id := state.NewID()
@@ -163,7 +164,8 @@ func sameTasks(a, b []task) bool {
 		return false
 	}
 	for i := range a {
-		if a[i].addr != b[i].addr || a[i].step.Init.Digest != b[i].step.Init.Digest || state.EntryHash(a[i].entry) != state.EntryHash(b[i].entry) {
+		if a[i].addr != b[i].addr || a[i].step.Init.Digest != b[i].step.Init.Digest ||
+			state.EntryHash(a[i].entry) != state.EntryHash(b[i].entry) {
 			return false
 		}
 	}

@@ -95,7 +95,8 @@ func (b bench) task(ctx context.Context, addr, name string, given func(schema js
 	entry, completed := b.prior.Completed(addr)
 	switch {
 	case !completed:
-		return task{}, at(addr, diag.Errorf("The resource is not finished", "%s was begun and never seen VALID, so there is no state to give "+
+		return task{}, at(addr, diag.Errorf("The resource is not finished", "%s was begun and never seen VALID, so there is no state "+
+			"to give "+
 			"to its image. Apply first.", addr))
 	case entry.Transfer != nil:
 		return task{}, at(addr, diag.Errorf("The resource is on its way", "%s is on its way to or from another state: `deployster apply` "+
@@ -111,7 +112,8 @@ func (b bench) task(ctx context.Context, addr, name string, given func(schema js
 	var known bool
 	if t.operation, known = ty.Operations[name]; !known {
 		all := slices.Sorted(keys(ty.Operations))
-		return task{}, at(addr, diag.Errorf("No such operation", "The type %s of %s has no operation %q: %s.%s", diag.Visible(entry.Type), addr,
+		return task{}, at(addr, diag.Errorf("No such operation", "The type %s of %s has no operation %q: %s.%s",
+			diag.Visible(entry.Type), addr,
 			diag.Visible(name), words.ThereAre(all), words.DidYouMean(name, all)))
 	}
 	if t.input, err = given(t.operation.ConfigSchema); err != nil {
@@ -141,7 +143,8 @@ func at(addr string, err error) error {
 // ends of both were looked for.
 func (b bench) free(ctx context.Context, n stage.Connected, t task, sought bool) error {
 	if open := b.prior.Unsettled[t.addr].Open(); len(open) > 0 && sought {
-		return at(t.addr, diag.Errorf("An action may still run", "%q of %s was started by %s, and its end is not known. `deployster apply` "+
+		return at(t.addr, diag.Errorf("An action may still run", "%q of %s was started by %s, and its "+
+			"end is not known. `deployster apply` "+
 			"finds it out.", diag.Visible(open[0].Action), t.addr, b.prior.Unsettled[t.addr].By))
 	}
 	for _, a := range b.prior.Unsettled[t.key()].Open() {
@@ -150,11 +153,13 @@ func (b bench) free(ctx context.Context, n stage.Connected, t task, sought bool)
 		case err != nil && sought:
 			return at(t.addr, err)
 		case err == nil && sought && !runs && !t.operation.Idempotent:
-			return at(t.addr, diag.Errorf("The outcome of the last run is unknown", "The operation %q of %s was started by %s, and its end is "+
+			return at(t.addr, diag.Errorf("The outcome of the last run is unknown", "The operation %q of %s was started by %s, and "+
+				"its end is "+
 				"not known. It is not run again before that is known. If you know its outcome: `deployster resolve -as=done '%s'`, or "+
 				"-as=failed.", t.name, t.addr, b.prior.Unsettled[t.key()].By, t.key()))
 		case runs:
-			return at(t.addr, diag.Errorf("The operation still runs", "The operation %q of %s was started by %s, and has not ended. Two runs at "+
+			return at(t.addr, diag.Errorf("The operation still runs", "The operation %q of %s was started by %s, and has not ended. "+
+				"Two runs at "+
 				"a time are never begun: wait for its end.", t.name, t.addr, b.prior.Unsettled[t.key()].By))
 		}
 	}

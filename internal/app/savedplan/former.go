@@ -51,7 +51,8 @@ func Keep(w *workspace.Workspace, p *plan.Plan, m *config.Manifest) ([]byte, err
 	default:
 		s := p.Sources
 		f.Variables, f.Images = p.Variables, p.Images
-		f.Sources = config.Sources{Workspace: s.Workspace, Dir: s.Dir, Manifests: withoutBack(s.Manifests), Modules: s.Modules, Reads: s.Reads,
+		f.Sources = config.Sources{Workspace: s.Workspace, Dir: s.Dir, Manifests: withoutBack(s.Manifests), Modules: s.Modules,
+			Reads: s.Reads,
 			Lists: s.Lists, Home: s.Home, Replay: true}
 	}
 	text, err := jsondoc.Encode(f)
@@ -91,7 +92,8 @@ type Former struct {
 // Back returns the plan that made the state with a serial, as today's state can go back to it.
 func Back(w *workspace.Workspace, then, now state.Snapshot) (*Former, error) {
 	refuse := func(why string, args ...any) error {
-		return diag.Errorf("No rollback", "The state %d cannot be gone back to: %s. Nothing was changed.", then.Serial, fmt.Sprintf(why, args...))
+		return diag.Errorf("No rollback", "The state %d cannot be gone back to: %s. Nothing was changed.", then.Serial,
+			fmt.Sprintf(why, args...))
 	}
 	if len(then.Former) == 0 {
 		return nil, refuse("it keeps no plan, since it was made by an earlier deployster or by hand")
@@ -221,7 +223,8 @@ func (f *Former) Fits(p *plan.Plan, now state.Snapshot, schemas Schemas) error {
 			why = "its recorded state does not match the state_schema of the image of then"
 		}
 		if why != "" {
-			d := diag.Errorf("No rollback", "%s: %s. Exclude it with -exclude='%s', or change the manifest and apply that.", addr, why, addr)
+			d := diag.Errorf("No rollback", "%s: %s. Exclude it with -exclude='%s', or change the manifest and apply that.", addr,
+				why, addr)
 			d.Address = addr
 			diags = append(diags, d)
 		}

@@ -57,7 +57,8 @@ func (n Connected) Planner(c command.Command) draft.Planner {
 
 // Inputs returns what a plan is made from.
 func (n Connected) Inputs(parallelism int) draft.Inputs {
-	in := draft.Inputs{Manifest: n.Manifest, Prior: n.Prior, Selection: n.Selection, Hosts: n.Pins, AtOnce: n.atOnce, Parallelism: parallelism}
+	in := draft.Inputs{Manifest: n.Manifest, Prior: n.Prior, Selection: n.Selection, Hosts: n.Pins, AtOnce: n.atOnce,
+		Parallelism: parallelism}
 	if n.Former != nil {
 		in.Images = n.Former.Images
 	}

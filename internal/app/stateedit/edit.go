@@ -149,7 +149,8 @@ func (e Editor) Forget(ctx context.Context, addresses []string) (StateEdit, erro
 			if open := OpenActions(now, "", append(now.OpenOperations(name), name)...); len(open) > 0 {
 				return now, StateEdit{}, diag.Errorf("The outcome of an action is unknown",
 					"The outcome of %s is unknown: it may still run. Nothing was changed. `deployster apply` finds its outcome, or "+
-						"`deployster resolve -as=done '%s'` (or failed) records it; then forget it.", ActionsOf(open), diag.Visible(open[0].Address))
+						"`deployster resolve -as=done '%s'` "+
+						"(or failed) records it; then forget it.", ActionsOf(open), diag.Visible(open[0].Address))
 			}
 			delete(now.Resources, name)
 			delete(now.Unsettled, name)

@@ -33,7 +33,8 @@ func (f Finder) warnOperation(ctx context.Context, s state.Snapshot, key string,
 	if runs, err := f.on(s, key).Running(ctx, a.Key); err == nil && runs {
 		why = "it still runs"
 	}
-	d := diag.Warningf("The outcome of an operation is unknown", "%s started the operation %q of %s at %s, and did not see its end: %s. It "+
+	d := diag.Warningf("The outcome of an operation is unknown", "%s started the operation %q of %s at %s, and did not see its end: "+
+		"%s. It "+
 		"is not run again before that is known, and nothing else waits for it. If you know its outcome: `deployster resolve -as=done "+
 		"'%s'`, or -as=failed.", s.Unsettled[key].By, a.Action, addr, a.Started.Format(time.RFC3339), why, key)
 	d.Address = addr

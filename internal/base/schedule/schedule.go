@@ -18,7 +18,8 @@ func Parse(text string) (Schedule, error) {
 	}
 	next, err := cron.ParseStandard(text)
 	if err != nil {
-		return Schedule{}, fmt.Errorf("%q is not a schedule: it has five fields (minute, hour, day of the month, month, day of the week), such "+
+		return Schedule{}, fmt.Errorf("%q is not a schedule: it has five fields (minute, hour, day of the month, month, day of the "+
+			"week), such "+
 			"as \"0 2 * * *\" for each day at 02:00", text)
 	}
 	if _, constant := next.(cron.ConstantDelaySchedule); constant {

@@ -49,7 +49,8 @@ type Limits struct {
 // RunOperation runs an operation with options that have who is asked, and the limits.
 func RunOperation(c *cli.Context, s Session, o Limits) (*apply.Report, error) {
 	if c.NArg() != 2 {
-		return nil, diag.Errorf("Wrong number of arguments", "run takes an address and the name of an operation. `deployster operation list` lists "+
+		return nil, diag.Errorf("Wrong number of arguments", "run takes an address "+
+			"and the name of an operation. `deployster operation list` lists "+
 			"them.")
 	}
 	list, _ := c.Generic("set").(*flagvalues.Words)

@@ -13,7 +13,8 @@ func writeNoRollback(b *strings.Builder, p *plan.Plan, o Options) {
 	var names []string
 	for _, addr := range p.Order() {
 		step := p.Resources[addr]
-		if step.Change() == plan.Replace || step.Change() == plan.Destroy || protocol.Destructive(step.Answer().Shutdown, step.Answer().Actions) != "" {
+		if step.Change() == plan.Replace || step.Change() == plan.Destroy || protocol.Destructive(step.Answer().Shutdown,
+			step.Answer().Actions) != "" {
 			names = append(names, addr)
 		}
 	}

@@ -37,8 +37,9 @@ type operationInput struct {
 // is a query, which is over when this command is.
 func (o Operation) Run(ctx context.Context, c *Client, t Target, ty protocol.Type) (runner.Result, error) {
 	declared := ty.Operations[o.Name]
-	k := call{target: t, step: StepOperation + o.Name, kind: runner.Query, digest: ty.Digest, command: protocol.Command{Args: declared.Args},
-		mounts: t.Mounts, settings: t.Settings, timeout: t.ActionTimeout, states: ty.StateSchema, log: true}
+	k := call{target: t, step: StepOperation + o.Name, kind: runner.Query, digest: ty.Digest,
+		command: protocol.Command{Args: declared.Args},
+		mounts:  t.Mounts, settings: t.Settings, timeout: t.ActionTimeout, states: ty.StateSchema, log: true}
 	if declared.Changing() {
 		k.kind, k.id, k.onEnd, k.log = runner.Action, o.Input.IdempotencyKey, o.Ended, false
 	}
