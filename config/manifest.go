@@ -102,7 +102,7 @@ func (m *Manifest) Semaphores() []Semaphore { return m.instances.Modules.Semapho
 // Exclusive returns the declared exclusive sets, sorted by name.
 func (m *Manifest) Exclusive() []Exclusive { return m.instances.Modules.Exclusive }
 
-// Unattended returns what runs beside the resources.
+// Unattended returns what runs in addition to the resources.
 func (m *Manifest) Unattended() Unattended { return Unattended{m.instances.Modules} }
 
 // Resource returns a declared resource, nil if there is none at the address.

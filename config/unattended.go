@@ -8,7 +8,7 @@ import (
 // Operation is an operation block.
 type Operation = instance.Operation
 
-// Unattended are the blocks of a manifest whose images run beside the resources.
+// Unattended are the blocks of a manifest whose images run in addition to the resources.
 type Unattended struct{ of *eval.Modules }
 
 // Notify returns the declared notify blocks, sorted by name.

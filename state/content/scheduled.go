@@ -44,7 +44,7 @@ func (s Scheduled) Secrets() []string { return secret.Values(s.Input, s.Sensitiv
 // Operations are scheduled operations, by name.
 type Operations map[string]Operation
 
-// After returns the operations after an apply that declares these: those that it leaves as they were keep their turns.
+// After returns the operations after an apply that declares these: unchanged ones keep their turns.
 func (all Operations) After(declared map[string]Scheduled, now time.Time) (Operations, error) {
 	next := Operations{}
 	for name, one := range declared {

@@ -21,7 +21,7 @@ type Options struct {
 	Name    string
 	Values  []Value
 	Auto    bool   // approved without a question
-	Ask     bool   // there is a person to ask, and questions are allowed
+	Ask     bool   // a person can be prompted
 	Report  string // the file for the report; "" = none
 	Hosts   stage.HostOptions
 
@@ -96,7 +96,7 @@ func (r *operating) changing() bool {
 	return false
 }
 
-// prepare finds the tasks. sought reports that the ends of what runs were looked for.
+// prepare finds the tasks. sought reports that the ends of what runs were searched for.
 func (r *operating) prepare(ctx context.Context, n stage.Connected, sought bool) (bench, error) {
 	addresses, err := matching(n.Prior, r.Pattern)
 	if err != nil {

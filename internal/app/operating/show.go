@@ -12,7 +12,7 @@ import (
 	"deployster/internal/base/words"
 )
 
-// approve shows what will run, and asks.
+// approve shows what will run, and prompts.
 func (r *operating) approve(ctx context.Context) error {
 	for _, t := range r.tasks {
 		r.command.UI.Printf("%s", t.text())

@@ -139,7 +139,7 @@ func at(addr string, err error) error {
 	return list
 }
 
-// free returns an error if a run of the same operation may still be going on, or an action on its resource. sought reports that the
+// free returns an error if a run of the same operation may still run, or an action on its resource. sought reports that the
 // ends of both were looked for.
 func (b bench) free(ctx context.Context, n stage.Connected, t task, sought bool) error {
 	if open := b.prior.Unsettled[t.addr].Open(); len(open) > 0 && sought {

@@ -218,7 +218,7 @@ func (f *Former) Fits(p *plan.Plan, now state.Snapshot, schemas Schemas) error {
 		case entry.PreventDestroy && (step.Change() == plan.Replace || protocol.Destructive(nil, step.Answer().Actions) != ""):
 			why = "it has prevent_destroy = true today, and would be destroyed"
 		case len(entry.Memory) > 0 && !step.Init.Memory:
-			why = "its image of today remembers something, and the image of then has no memory"
+			why = "a memory is recorded of it, and the image of then has no memory"
 		case entry.Digest != step.Init.Digest && len(schemas.CheckState(step.Init, entry.State)) > 0:
 			why = "its recorded state does not match the state_schema of the image of then"
 		}

@@ -42,7 +42,7 @@ type Connected struct {
 	close   func()
 }
 
-// Begin starts the journal of a run that is no apply of a plan, such as that of operations.
+// Begin starts the journal of a run that applies no plan, such as that of operations.
 func (n Connected) Begin(run string) (*state.Journal, error) {
 	return n.store.Begin(run, cmp.Or(n.store.Snapshot().Lineage, n.lineage))
 }

@@ -22,7 +22,7 @@ type Loaded struct {
 	Saved     *plan.Plan // nil = the manifest is planned
 	SignedBy  []string   // the ids of the keys that signed the saved plan
 	Selection plan.Selection
-	Former    *savedplan.Former // the plan that a rollback goes back to; nil = it is none
+	Former    *savedplan.Former // the plan that a rollback goes back to; nil = another command
 }
 
 // nothing is in Selection.Only of files without blocks, and covers no address.
@@ -69,7 +69,7 @@ func LoadSaved(c command.Command, file string, check func(string, *plan.Plan, pl
 	return l, nil
 }
 
-// LoadFormer reads the plan that made the state with a serial, to go back to it. What has gone to another state since is not made again.
+// LoadFormer reads the plan that made the state with a serial, to go back to it. What has gone to another state since is left out.
 func LoadFormer(ctx context.Context, c command.Command, serial uint64, s plan.Selection) (Loaded, error) {
 	place := c.Work.StatePlaceAround()
 	now, err := c.Work.ReadState(ctx, place)

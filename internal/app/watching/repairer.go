@@ -212,7 +212,7 @@ func outcomesOf(addrs []string, done repairs.Repaired) map[string]watch.Outcome 
 type repairRun struct {
 	w     *watcher
 	addrs []string
-	title string // what is done, if it is no repair
+	title string // what is done, if it is not a repair
 	run   *Recording
 	early []events.Event
 	asked []typeclient.Invocation

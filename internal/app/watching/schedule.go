@@ -54,7 +54,7 @@ func (s scheduler) turn(ctx context.Context, name string, o state.Operation) {
 	case w.again <- struct{}{}:
 	default:
 	}
-	select { // until it is read, the turn looks due
+	select { // until it is read, the turn counts as due
 	case <-ctx.Done():
 	case <-time.After(time.Second):
 	}

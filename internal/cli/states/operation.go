@@ -26,7 +26,7 @@ func OperationCommand(run, list cli.ActionFunc, flags []cli.Flag) *cli.Command {
 				"It shows what runs and with which rights, prompts for approval, and records it as apply records an action.\n" +
 				"Exit codes: 0 done, 1 error, 130 interrupted.",
 			Flags: slices.Concat([]cli.Flag{
-				&cli.GenericFlag{Name: "set", Value: &flagvalues.Words{}, Usage: "`KEY=VALUE` of its input; may be repeated"},
+				&cli.GenericFlag{Name: "set", Value: &flagvalues.Words{}, Usage: "a value of its input, `KEY=VALUE`; may be repeated"},
 				&cli.BoolFlag{Name: "auto-approve", Usage: "approve it without a prompt"},
 				&cli.StringFlag{Name: "report", Usage: "write the report to `FILE`, as JSON; - is stdout, and text goes to stderr"},
 			}, flags),
@@ -39,14 +39,14 @@ func OperationCommand(run, list cli.ActionFunc, flags []cli.Flag) *cli.Command {
 	}
 }
 
-// Limits are how a command works on resources, and whether there is a person to ask.
+// Limits are how a command works on resources, and whether a person can be prompted.
 type Limits struct {
 	Ask         bool
 	Hosts       app.HostOptions
 	Parallelism int
 }
 
-// RunOperation runs an operation with options that have who is asked, and the limits.
+// RunOperation runs an operation with options and limits.
 func RunOperation(c *cli.Context, s Session, o Limits) (*apply.Report, error) {
 	if c.NArg() != 2 {
 		return nil, diag.Errorf("Wrong number of arguments", "run takes an address "+

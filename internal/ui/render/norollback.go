@@ -8,7 +8,7 @@ import (
 	"deployster/protocol"
 )
 
-// writeNoRollback prints what no rollback brings back as it is: objects that the plan destroys.
+// writeNoRollback prints what no rollback restores: objects that the plan destroys.
 func writeNoRollback(b *strings.Builder, p *plan.Plan, o Options) {
 	var names []string
 	for _, addr := range p.Order() {
