@@ -26,7 +26,7 @@ func OperationCommand(run, list cli.ActionFunc, flags []cli.Flag) *cli.Command {
 				"It shows what runs and with which rights, prompts for approval, and records it as apply records an action.\n" +
 				"Exit codes: 0 done, 1 error, 130 interrupted.",
 			Flags: slices.Concat([]cli.Flag{
-				&cli.GenericFlag{Name: "set", Value: &flagvalues.Words{}, Usage: "a value of its input, `KEY=VALUE`; may be repeated"},
+				&cli.GenericFlag{Name: "set", Value: &flagvalues.Words{}, Usage: "`NAME=VALUE` of its input; may be repeated"},
 				&cli.BoolFlag{Name: "auto-approve", Usage: "approve it without a prompt"},
 				&cli.StringFlag{Name: "report", Usage: "write the report to `FILE`, as JSON; - is stdout, and text goes to stderr"},
 			}, flags),
