@@ -12,7 +12,7 @@ const (
 	OperationsFeature = "operations"
 )
 
-// Operation is something that a type does with an object when a person or a schedule requests it, such as a backup. It is no
+// Operation is something that a type does with an object when a person or a schedule requests it, such as a backup. It is not
 // part of making the object match its config.
 type Operation struct {
 	Label        string          `json:"label,omitempty"`

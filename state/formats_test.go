@@ -42,7 +42,7 @@ func everyField() Snapshot {
 			Actions: []actions.Attempt{{Action: "make", Key: "k", Started: at}, {Action: "polish", Key: "k2", Started: at, Exit: &exit, Silent: true}}}},
 		Artifacts: map[string]Artifact{"site": {Pin: samplePin(), Heads: map[string]artifact.Version{"main": {"ref": "a1"}},
 			Metadata: artifact.Metadata{{Name: "author", Value: "ann"}}, At: at}},
-		Pins:        map[string]Pin{"0123": samplePin()},
+		Pins:   map[string]Pin{"0123": samplePin()},
 		Former: []byte("packed"), Renamed: []moves.Move{{From: "a", To: "b"}},
 		Transferred: []Transferred{{Address: "gone", Entry: &e, Transfer: Transfer{ID: "t", To: &content.Other{State: "/other", Address: "x"}}}}}
 	fill(reflect.ValueOf(&s.Applied[0]).Elem())
