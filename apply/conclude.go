@@ -57,7 +57,7 @@ func (r *run) outputs(report *Report) error {
 		return nil
 	}
 	if maps.EqualFunc(outputs, r.prior.Outputs, func(a, b state.Output) bool {
-		return string(a.Value) == string(b.Value) && a.Sensitive == b.Sensitive
+		return string(a.Value) == string(b.Value) && a.Sensitive == b.Sensitive && a.Export == b.Export
 	}) {
 		return nil
 	}

@@ -55,6 +55,7 @@ func Converting(m *Manifest, typeOf func(addr string) protocol.Type) *Manifest {
 func (m *Manifest) Sources() Sources {
 	s := m.set.Sources()
 	s.Instances, s.Artifacts, s.Hosts = m.instances.Modules.Pinned, m.instances.Modules.ArtifactValues, m.instances.Modules.HostFacts
+	s.Remote = m.instances.Modules.Remotes.Used()
 	return s
 }
 
@@ -140,11 +141,12 @@ type Settings struct {
 	StateAt    *diag.Range // of StatePath
 	Encryption *Encryption // nil = none
 	AutoEdges  bool        // types may declare automatic dependencies of their resources
+	Exports    *Exports    // nil = no settings for published outputs
 }
 
 // Settings returns the settings of the manifest.
 func (m *Manifest) Settings() Settings {
-	s := Settings{StatePath: m.tree.StatePath, Encryption: m.tree.Encryption, AutoEdges: m.tree.AutoEdges}
+	s := Settings{StatePath: m.tree.StatePath, Encryption: m.tree.Encryption, AutoEdges: m.tree.AutoEdges, Exports: m.tree.Exports}
 	if s.StatePath != "" {
 		at := source.FromHCL(m.tree.StateAt)
 		s.StateAt = &at

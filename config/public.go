@@ -30,11 +30,15 @@ type (
 	Pin           = lockfile.Pin
 	ModulePin     = lockfile.Module
 
+	RemoteState  = source.RemoteState
+	RemoteOutput = source.RemoteOutput
+
 	VarInput = source.VarInput
 	VarFlag  = source.VarFlag
 	Lock     = lockfile.Lock
 
 	Encryption = decl.Encryption
+	Exports    = decl.Exports
 	LastConfig = ignore.LastConfig
 	Missing    = decl.Missing
 	Moved      = decl.Moved

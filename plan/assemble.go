@@ -90,6 +90,7 @@ func (a assembly) frame() *Plan {
 		LeftOut: a.leftOut(), Unreached: a.unreached(), Transfers: transfers(s.Prior),
 		Variables: m.Variables().Values(), SensitiveVariables: m.Variables().Sensitive(), VariableOrigins: m.Variables().Origins(),
 		Sources: m.Sources(), Edges: a.edges()}
+	p.Remote = p.Sources.Remote
 	p.Instances, p.Artifacts, p.Hosts = p.Sources.Instances, o.Artifacts.Found(), o.Hosts
 	for addr, step := range p.Resources {
 		if step.Settings.Host == nil {

@@ -22,8 +22,9 @@ func (a assembly) outputs(final config.States) map[string]Output {
 			outputs[v.Name] = keptOutput(prior, known)
 			continue
 		}
-		outputs[v.Name] = Output{Value: v.Value, Unknown: v.Unknown, Sensitive: v.Sensitive,
-			Changed: !known || len(v.Unknown) > 0 || string(prior.Value) != string(v.Value) || prior.Sensitive != v.Sensitive}
+		outputs[v.Name] = Output{Value: v.Value, Unknown: v.Unknown, Sensitive: v.Sensitive, Export: v.Export,
+			Changed: !known || len(v.Unknown) > 0 || string(prior.Value) != string(v.Value) || prior.Sensitive != v.Sensitive ||
+				prior.Export != v.Export}
 	}
 	for name, prior := range a.subject.Prior.Outputs {
 		if _, declared := outputs[name]; declared {
@@ -42,7 +43,7 @@ func keptOutput(prior state.Output, known bool) Output {
 	if !known {
 		return Output{Value: []byte("null"), LeftOut: true}
 	}
-	return Output{Value: prior.Value, Sensitive: prior.Sensitive, LeftOut: true}
+	return Output{Value: prior.Value, Sensitive: prior.Sensitive, Export: prior.Export, LeftOut: true}
 }
 
 // keptOutputs returns the names of the outputs that use something that the plan leaves out.

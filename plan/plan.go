@@ -87,6 +87,9 @@ type Plan struct {
 	// Policies are what the policies found about the plan.
 	Policies []verdict.Policy `json:"policies,omitempty"`
 
+	// Remote pins what the manifests use of other states, by the names of remote_state blocks.
+	Remote map[string]config.RemoteState `json:"remote,omitempty"`
+
 	// Variables pins the values that the manifests were evaluated with.
 	Variables          map[string]json.RawMessage `json:"variables,omitempty"`
 	SensitiveVariables []string                   `json:"sensitive_variables,omitempty"` // names
@@ -122,6 +125,7 @@ type Output struct {
 	// LeftOut reports that the output keeps its recorded value, because it uses something
 	// that the plan leaves out. Where no value is recorded it is null.
 	LeftOut bool `json:"left_out,omitempty"`
+	Export  bool `json:"export,omitempty"` // other projects may read it
 }
 
 // Partial reports whether resources may be left out.

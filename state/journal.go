@@ -72,7 +72,7 @@ func (s *Store) Begin(plan, lineage string) (*Journal, error) {
 		return nil, err
 	}
 	b := begin{Format: Format, Lineage: s.snapshot.Lineage, Serial: s.snapshot.Serial, Plan: plan, Run: NewID(),
-		By: actions.Myself(s.command)}
+		By: actions.Myself(s.command), Exports: s.exports, Read: s.reads}
 	b.By.Machine, b.By.Author = cmp.Or(s.at.Machine, s.machine), s.author
 	log, err := s.at.CreateJournal(b.Lineage, b.Run)
 	if err != nil {

@@ -78,6 +78,7 @@ func (s *Store) Arrived() error {
 	}
 	if err == nil {
 		s.snapshot = next
+		err = s.at.publish(next)
 	}
 	return err
 }
@@ -98,8 +99,14 @@ func (s *Store) lost(err error) error {
 	return refuse(ErrDamaged, "The state did not arrive", "It was written to %s, and %s. The old state was not changed.", s.at.State, what)
 }
 
-// MovedTo records in a shared state that it has moved to another place.
+// MovedTo records in a shared state that it has moved to another place. What was published is removed before: readers of other
+// projects, which do not read the state, must not take it for what is published now.
 func (s *Store) MovedTo(to string) error {
+	if s.snapshot.Exports != nil {
+		if err := s.at.RemoveOutputs(); err != nil {
+			return refuse(err, "Cannot remove the outputs", "%s: %s. The state was not moved.", s.at.State, err)
+		}
+	}
 	if m, ok := s.at.Backend.(place.Mover); ok {
 		return m.Move(to)
 	}

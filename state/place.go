@@ -69,7 +69,7 @@ func (s storage) journalBytes() (data []byte, there bool, err error) {
 	return data, true, nil
 }
 
-// save replaces the state, and keeps a copy. An error that wraps ErrNoCopy means that the
+// save replaces the state, keeps a copy, and publishes what other projects may read of it. An error that wraps ErrNoCopy means that the
 // state was written.
 func (s storage) save(next Snapshot) error {
 	data, err := s.write(next)
@@ -80,7 +80,7 @@ func (s storage) save(next Snapshot) error {
 		return refuse(fmt.Errorf("%w: %w", ErrNoCopy, err), "Cannot keep a copy of the state",
 			"%s: %s. The state file itself is written and complete. Check the disk and the permissions of that directory.", s.Copies, err)
 	}
-	return nil
+	return s.publish(next)
 }
 
 // write replaces the state, and returns its bytes.

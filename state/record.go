@@ -97,6 +97,9 @@ type begin struct {
 	Plan    string     `json:"plan"`
 	Run     string     `json:"run"`
 	By      actions.By `json:"by,omitzero"`
+
+	Exports *Exports        `json:"exports,omitempty"` // how the run publishes outputs; nil = as before
+	Read    map[string]Read `json:"read,omitempty"`    // what it reads of other states
 }
 
 // errNotUnderstood is the error for a record that is intact, but has content that this

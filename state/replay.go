@@ -70,6 +70,9 @@ func newReplay(base Snapshot, b begin, at time.Time) *replayRun {
 	s := base.Clone()
 	s.Format = Format
 	s.Lineage, s.Serial = b.Lineage, b.Serial+1
+	if s.HasRead(b.Read); b.Exports != nil {
+		s.Exports = b.Exports
+	}
 	return &replayRun{snapshot: s, begin: b, began: at, previous: map[string]previous{}}
 }
 

@@ -119,6 +119,8 @@ type Store struct {
 	machine  string         // Options.Machine
 	warnings diag.Diagnostics
 	journal  *Journal // the open journal; nil = none
+	exports  *Exports // see Publishes
+	reads    map[string]Read
 }
 
 // Overridden adds to the author of what is recorded from now on whose decisions about policies the plan has.
@@ -175,6 +177,9 @@ func (s *Store) recover() error {
 		}
 	}
 	s.warnings = s.settleLeft()
+	if err := s.at.republish(s.snapshot); err != nil {
+		s.warnings = append(s.warnings, diag.From("", err)...)
+	}
 	return nil
 }
 

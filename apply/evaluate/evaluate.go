@@ -57,7 +57,7 @@ func (e Evaluator) Outputs() (map[string]state.Output, diag.Diagnostics) {
 		if len(v.Open) > 0 && !q.Plan.Outputs[v.Name].LeftOut {
 			diags = append(diags, stillOpen("A precondition of the output "+v.Name, v.Open))
 		}
-		outputs[v.Name] = state.Output{Value: v.Value, Sensitive: v.Sensitive}
+		outputs[v.Name] = state.Output{Value: v.Value, Sensitive: v.Sensitive, Export: v.Export}
 	}
 	for name, o := range q.Plan.Outputs {
 		if !o.LeftOut {

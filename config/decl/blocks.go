@@ -33,12 +33,14 @@ type declarations struct {
 	Notify     map[string]*Block  // of the root
 	Secrets    map[string]*Block  // of the root
 	Operations map[string]*Operation
+
+	RemoteStates map[string]*Block // of the root
 }
 
 func newDeclarations() declarations {
 	return declarations{Variables: map[string]*Variable{}, Locals: map[string]*Local{}, Types: map[string]*Block{},
 		Plugs: map[string]*Block{}, Semaphores: map[string]*Block{}, Artifacts: map[string]*Block{}, Checks: map[string]*Check{},
-		Hosts: map[string]*Block{}, Exclusive: map[string]*Block{}, Policies: map[string]*Policy{}, Notify: map[string]*Block{},
+		Hosts: map[string]*Block{}, Exclusive: map[string]*Block{}, Policies: map[string]*Policy{}, Notify: map[string]*Block{}, RemoteStates: map[string]*Block{},
 		Secrets:    map[string]*Block{},
 		Operations: map[string]*Operation{},
 		Resources:  map[string]*Resource{}, Outputs: map[string]*Block{}, Calls: map[string]*Call{}}
@@ -93,6 +95,7 @@ type Variable struct {
 	sensitive bool
 	Nullable  bool
 	missing   bool // it has neither a value nor a default
+	Const     bool // its value is known before modules are read
 	Checks    []hcl.Attributes
 	// NeedsState: it is a variable of a called module, and its value depends on a resource.
 	NeedsState bool
@@ -177,6 +180,7 @@ func (l *loader) deployster(b *hcl.Block) {
 	l.constant(c.Attributes["adopt"], cty.Bool, func(v cty.Value) { l.t.New = l.t.New || v.False() })
 	l.constant(c.Attributes["auto_edges"], cty.Bool, func(v cty.Value) { l.t.AutoEdges = l.t.AutoEdges || v.True() })
 	l.encryption(c)
+	l.exports(c)
 }
 
 // twice returns the error for a name that is already taken.

@@ -8,19 +8,8 @@ import (
 	"deployster/internal/base/encryption"
 )
 
-// Encryption is the manifest's settings for the encryption of stored files: the state
-// file, its copies and journal, saved plans and records of runs. Paths are as the
-// manifest has them.
-type Encryption struct {
-	Enabled        bool // false: encrypted files are written in clear text from now on
-	PassphraseEnv  string
-	PassphraseFile string
-	// The former passphrase, which is only used to decrypt.
-	OldPassphraseEnv  string
-	OldPassphraseFile string
-	Recipients        []string // if there are any, passphrases are only used to decrypt
-	IdentityFiles     []string
-}
+// Encryption is the manifest's settings for the encryption of stored files.
+type Encryption = source.Encryption
 
 // encryption decodes the encryption block of a deployster block. Its values are
 // constants, because keys are needed before anything can be evaluated.

@@ -17,7 +17,7 @@ import (
 var (
 	rootHints = map[string]string{
 		"data": "There are no data sources: resource.NAME.state is what a resource reported. To read an object and never change it, " +
-			"declare it as a resource with read_only = true.",
+			"declare it as a resource with read_only = true. The outputs of another project are read with a remote_state block.",
 		"provider": "There are no providers: the type of a resource is a container image, which brings its own tools. What it must know " +
 			"goes into config, files and credentials into a plug block, environment variables into the env of a type block.",
 		"terraform": "The settings of this tool stand in a deployster block: required_version, and state for the state file. There are " +
@@ -46,6 +46,11 @@ var (
 		"version": "Modules are directories of this machine, which have no versions: fetch the version that you want with the tool for " +
 			"that.",
 		"providers": "There are no providers to hand on: a module gets variables, and the plugs of the manifest.",
+	}
+	remoteHints = map[string]string{
+		"backend": "Where the other state is says its url: url = \"s3://BUCKET/PATH\", or the path of its file.",
+		"config":  "Where the other state is says its url: url = \"s3://BUCKET/PATH\", or the path of its file.",
+		"path":    "The path of a state file is its url, too: url = \"../net/deployster.state.json\".",
 	}
 	hostHints = map[string]string{
 		"host":         "Where it is reached is its address: a name, an address, or an alias of ssh's config.",

@@ -158,6 +158,7 @@ func (t *Tree) decode(b *Module, bodies []hcl.Body) (*loader, hcl.Diagnostics) {
 // childOnly adds an error for each declaration that only the root manifest may have.
 func (l *loader) childOnly() {
 	l.rootOnly()
+	l.noRemotes()
 	l.rootNotify()
 	l.rootOperations()
 	for _, name := range slices.Sorted(maps.Keys(l.b.Plugs)) {

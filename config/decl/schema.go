@@ -11,8 +11,11 @@ import (
 
 // The attributes and blocks that each block may have.
 var (
-	deploysterSchema = attributes("required_version", "state", "adopt", "auto_edges").with("encryption", encryptionSchema)
-	encryptionSchema = attributes("enabled", "passphrase_env", "passphrase_file", "old_passphrase_env", "old_passphrase_file",
+	deploysterSchema = attributes("required_version", "state", "adopt", "auto_edges").with("encryption", encryptionSchema).
+				with("exports", exportsSchema)
+	exportsSchema     = attributes("recipients!")
+	remoteStateSchema = attributes("url!").hinting(remoteHints, nil)
+	encryptionSchema  = attributes("enabled", "passphrase_env", "passphrase_file", "old_passphrase_env", "old_passphrase_file",
 		"recipients", "identity_files")
 	typeSchema = attributes("image!", "pull", "network", "env", "memory", "cpu", "pids", "workers", "watchers", "disk",
 		"mount_workspace", "host", "read_only_rootfs", "user", "userns", "answer_size", "log_size", "defaults", "whole_machine").
@@ -26,9 +29,9 @@ var (
 	kubernetesSchema = attributes("namespace!", "agent!", "context", "kubeconfig", "service_account", "image_pull_secrets", "registries",
 		"node_selector", "tolerations", "labels", "annotations", "priority_class", "runtime_class", "cpu", "memory", "max_pods",
 		"start_timeout", "stop_timeout", "network_policy").hinting(kubernetesHints, nil)
-	outputSchema = attributes("value!", "type", "description", "sensitive", "deprecated", "depends_on").
+	outputSchema = attributes("value!", "type", "description", "sensitive", "deprecated", "depends_on", "export").
 			with("precondition", conditionSchema).hinting(valueHints, nil)
-	variableSchema = attributes("type", "default", "description", "sensitive", "nullable", "deprecated").
+	variableSchema = attributes("type", "default", "description", "sensitive", "nullable", "deprecated", "const").
 			with("validation", conditionSchema).hinting(valueHints, nil)
 	resourceSchema = attributes("type!", "for_each", "count", "enabled", "config", "dependencies", "depends_on", "subscribe", "semaphores",
 		"host", "read_only").with("lifecycle", lifecycleSchema).with("timeouts", timeoutsSchema).with("retry", retrySchema).

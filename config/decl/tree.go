@@ -20,6 +20,7 @@ type Tree struct {
 	AutoEdges  bool      // types may declare automatic dependencies
 	New        bool      // default for resources: the object must not exist before it is created
 	Encryption *Encryption
+	Exports    *Exports // nil = outputs are encrypted as the state is
 
 	AllowUnset   bool                    // a variable without a value is unknown
 	HasUnsetVars bool                    // there is such a variable

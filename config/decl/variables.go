@@ -62,6 +62,7 @@ func (l *loader) variable(b *hcl.Block) {
 	for _, check := range c.Blocks.OfType("validation") {
 		v.Checks = append(v.Checks, l.content(check.Body, conditionSchema).Attributes)
 	}
+	l.constVariable(v)
 	if slices.Contains(metaArguments, v.Name) {
 		l.add(source.Failure(v.At, "Reserved name", "A variable cannot be called %q: %s is an attribute of module blocks, so that the "+
 			"variable could not be given. Choose another name.", v.Name, v.Name))
@@ -221,7 +222,7 @@ func (t *Tree) valueOf(v *Variable, in source.VarInput, given bool) (cty.Value, 
 				t.HasUnsetVars = true
 				return cty.NilVal, nil
 			}
-			v.missing = true
+			v.missing = !v.Const
 			return cty.NilVal, hcl.Diagnostics{source.Failure(v.At, "A variable has no value",
 				"The variable %q has no default, so it must be given: on the command line with -var '%s=VALUE', in a file given with "+
 					"-var-file, in vars.auto.hcl here or in ~/.deployster, or in the environment as DEPLOYSTER_VAR_%s. On a terminal, "+
@@ -229,6 +230,9 @@ func (t *Tree) valueOf(v *Variable, in source.VarInput, given bool) (cty.Value, 
 				v.Name, v.Name, v.Name)}
 		}
 		return v.def, nil
+	}
+	if d := v.misplaced(in); d != nil {
+		return cty.NilVal, hcl.Diagnostics{d}
 	}
 	value, err := in.Value, error(nil)
 	if value == cty.NilVal {

@@ -120,6 +120,8 @@ func (e *Evaluator) named(root, name string, refs []refs.Reference, at instance.
 		return values.Sized{Value: v}, nil
 	case "each", "count":
 		return e.repeated(root, name, refs, at)
+	case "remote_state":
+		return e.remoteValue(name, refs, at.Mod), nil
 	case "artifact":
 		if at.Mod.Decl.Artifacts[name] != nil {
 			v := artifactValue(e, name, at.Mod)

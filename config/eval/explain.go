@@ -92,6 +92,9 @@ func explainStep(e *Evaluator, d *hcl.Diagnostic, t hcl.Traversal, at instance.S
 		if t[i].SourceRange() != *d.Subject {
 			continue
 		}
+		if i == 3 && explainRemote(e, d, t) {
+			return
+		}
 		if i == 2 && explainDisabled(e, d, t, at) {
 			return
 		}

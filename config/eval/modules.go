@@ -46,12 +46,14 @@ type Modules struct {
 	Hosts          instance.Hosts
 	HostFacts      map[string]protocol.HostFacts // the known facts, by the names of instances
 	LateHosts      map[string]runner.Host        // how to reach hosts whose blocks depend on states, as far as known
+	Remotes        *RemoteStates                 // shared by all that are made of these
 }
 
 // NewModules returns Modules with the root and no instances.
 func NewModules(tree *decl.Tree) *Modules {
 	m := &Modules{Set: tree.Set, Refs: tree.Refs, Tree: tree, Checker: validate.Checker{Refs: tree.Refs},
 		types: &values.TypeCache{Read: map[string]values.StateType{}}}
+	m.Remotes = newRemoteStates(tree)
 	m.ArtifactValues, m.HostFacts = tree.Set.Src.Artifacts, tree.Set.Src.Hosts
 	return m.With(tree.Set.Src.Instances)
 }
@@ -59,7 +61,7 @@ func NewModules(tree *decl.Tree) *Modules {
 // With returns new Modules without instances, with some determined in advance.
 func (m *Modules) With(pinned map[string]source.Instances) *Modules {
 	next := &Modules{Set: m.Set, Refs: m.Refs, Tree: m.Tree, Checker: m.Checker, types: m.types, Impure: m.Impure, Pinned: pinned,
-		AutoEdges: m.AutoEdges, ArtifactValues: m.ArtifactValues, HostFacts: m.HostFacts, LateHosts: m.LateHosts}
+		AutoEdges: m.AutoEdges, ArtifactValues: m.ArtifactValues, HostFacts: m.HostFacts, LateHosts: m.LateHosts, Remotes: m.Remotes}
 	next.Top = instance.NewModule(m.Tree.Root, nil, instance.Occurrence{}, "")
 	next.Top.Vars = m.Tree.Vars
 	next.Secrets = sync.OnceValue(next.findSecrets)

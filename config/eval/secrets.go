@@ -35,6 +35,7 @@ func (m *Modules) findSecrets() []string {
 			}
 		}
 	})
+	out = append(out, m.Remotes.secrets()...)
 	slices.Sort(out)
 	return slices.Compact(out)
 }

@@ -19,7 +19,7 @@ import (
 
 // Instantiate creates the instances, and evaluates everything that needs no state.
 func (m *Instances) Instantiate(wrong bool) hcl.Diagnostics {
-	diags := append(m.readHosts(), m.makeInstances()...)
+	diags := slices.Concat(m.Modules.ReadRemotes(), m.readHosts(), m.makeInstances())
 	static := m.Modules.Evaluator(nil)
 	m.Modules.Top.Each(func(mod *instance.Module) { diags = append(diags, m.evaluateStatic(static, mod)...) })
 	diags = append(diags, signedTwice(m.Modules.Top)...)

@@ -232,6 +232,7 @@ type Output struct {
 	Name string
 	// Sensitive: it is declared so, or is computed from a sensitive value of a state.
 	Sensitive bool
+	Export    bool // other projects may read it
 	// Open holds the references whose values its undecided preconditions need.
 	Open []string
 	Resolved

@@ -50,6 +50,9 @@ func Output(e *eval.Evaluator, b *decl.Block, mod *instance.Module) (instance.Ou
 	flag, d := e.M.Optional(b.Attrs["sensitive"], cty.Bool, "the attribute sensitive of an output", mod.Scope())
 	diags = append(diags, d...)
 	o.Sensitive = flag != cty.NilVal && flag.True()
+	flag, d = e.M.Optional(b.Attrs["export"], cty.Bool, "the attribute export of an output", mod.Scope())
+	diags = append(diags, d...)
+	o.Export = flag != cty.NilVal && flag.True()
 	_, d = e.M.Optional(b.Attrs["description"], cty.String, "the description of an output", mod.Scope()) // only for readers
 	diags = append(diags, d...)
 	a := b.Attrs["value"]

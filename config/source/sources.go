@@ -1,6 +1,7 @@
 package source
 
 import (
+	"encoding/json"
 	"time"
 
 	"deployster/protocol"
@@ -49,7 +50,9 @@ type Sources struct {
 	// Artifacts holds the values of artifacts with known versions, by their names.
 	Artifacts map[string]ArtifactValue
 	// Hosts holds the known facts of hosts, by their names: web["a"].
-	Hosts  map[string]protocol.HostFacts
+	Hosts map[string]protocol.HostFacts
+	// Remote holds what other states publish, by the names of remote_state blocks: of a plan, what it has used.
+	Remote map[string]RemoteState
 	Reads  map[string][]byte   // what file() and similar functions read, by slash path relative to Dir
 	Lists  map[string][]string // the results of fileset(), by directory and pattern
 	Home   string              // the value of ~ in pathexpand()
@@ -69,4 +72,36 @@ type Builtins struct {
 	// PlanTime is the time of the plan that uses this manifest, the result of
 	// plantimestamp; zero = no plan, and it is unknown.
 	PlanTime time.Time
+	// Remote reads what another state publishes; nil = it is unknown.
+	Remote func(url string, keys *Encryption) (RemoteState, error)
+}
+
+// Encryption is the manifest's settings for the encryption of stored files: the state
+// file, its copies and journal, saved plans and records of runs. Paths are as the
+// manifest has them.
+type Encryption struct {
+	Enabled        bool // false: encrypted files are written in clear text from now on
+	PassphraseEnv  string
+	PassphraseFile string
+	// The former passphrase, which is only used to decrypt.
+	OldPassphraseEnv  string
+	OldPassphraseFile string
+	Recipients        []string // if there are any, passphrases are only used to decrypt
+	IdentityFiles     []string
+}
+
+// RemoteState is what another state publishes, or what of it is used.
+type RemoteState struct {
+	URL     string                  `json:"url"` // or the path of its file
+	Lineage string                  `json:"lineage"`
+	Serial  uint64                  `json:"serial"`
+	Status  string                  `json:"status"` // of the last run there
+	Outputs map[string]RemoteOutput `json:"outputs,omitempty"`
+	Missing []string                `json:"missing,omitempty"` // used, and not published; sorted
+}
+
+// RemoteOutput is the value of an output of another state.
+type RemoteOutput struct {
+	Value     json.RawMessage `json:"value"`
+	Sensitive bool            `json:"sensitive,omitempty"`
 }

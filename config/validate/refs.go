@@ -101,6 +101,8 @@ func checkRef(b *decl.Module, ref refs.Reference, p decl.Usage) *hcl.Diagnostic 
 		return fixedAttr(ref, "An artifact", artifactAttrs)
 	case "host":
 		return hostAttr(ref, b.Hosts[name])
+	case "remote_state":
+		return fixedAttr(ref, "A remote_state", []string{"outputs"})
 	case "publish":
 		return fixedAttr(ref, "A publish", publishAttrs)
 	case "secret":

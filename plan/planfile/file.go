@@ -203,7 +203,7 @@ func readArchive(r io.ReaderAt, size int64) (*plan.Plan, error) {
 	if p.Sources, err = readSources(files); err != nil {
 		return nil, err
 	}
-	p.Sources.Instances, p.Sources.Artifacts = p.Instances, artifacts.Values(p.Artifacts)
+	p.Sources.Instances, p.Sources.Artifacts, p.Sources.Remote = p.Instances, artifacts.Values(p.Artifacts), p.Remote
 	return p, nil
 }
 

@@ -46,6 +46,11 @@ type Snapshot struct {
 	// Renamed are the changes of addresses since the state began, in their order.
 	Renamed []moves.Move `json:"renamed,omitempty"`
 
+	// Exports declare what is published next to the state; nil = nothing ever was.
+	Exports *Exports `json:"exports,omitempty"`
+	// Read is what applies have read of other states, by their names.
+	Read map[string]Read `json:"read,omitempty"`
+
 	// Transferred are the entries that have gone to other states, and those that have come from there.
 	Transferred []Transferred `json:"transferred,omitempty"`
 
@@ -123,6 +128,7 @@ type Sensitive struct {
 type Output struct {
 	Value     json.RawMessage `json:"value"`
 	Sensitive bool            `json:"sensitive,omitempty"`
+	Export    bool            `json:"export,omitempty"` // other projects may read it
 }
 
 // Applied is a recorded run.
@@ -275,6 +281,7 @@ func (s Snapshot) Clone() Snapshot {
 	s.Applied = append([]Applied(nil), s.Applied...)
 	s.Artifacts, s.Pins, s.Transferred = maps.Clone(s.Artifacts), maps.Clone(s.Pins), slices.Clone(s.Transferred)
 	s.Operations = maps.Clone(s.Operations)
+	s.Read = maps.Clone(s.Read)
 	return s
 }
 

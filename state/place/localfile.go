@@ -155,7 +155,9 @@ func (f localFile) SetAside() (string, error) {
 // here now. Such a file may have in clear text what is encrypted everywhere else. A file
 // that cannot be removed does no harm.
 func (f localFile) Clean() {
-	_ = durable.RemoveTemporary(filepath.Dir(f.state), func(name string) bool { return name == filepath.Base(f.state) })
+	_ = durable.RemoveTemporary(filepath.Dir(f.state), func(name string) bool {
+		return name == filepath.Base(f.state) || f.isOutputs(name)
+	})
 	_ = durable.RemoveTemporary(f.copies, func(name string) bool {
 		_, ours := serialOf(name)
 		return ours

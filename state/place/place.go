@@ -41,6 +41,11 @@ type Backend interface {
 	WriteCopy(serial uint64, data []byte) error
 	RemoveCopy(serial uint64) error
 
+	// ReadOutputs returns what the state has published last for other projects. It needs no lock.
+	ReadOutputs() ([]byte, error)
+	WriteOutputs(serial uint64, data []byte) error
+	RemoveOutputs() error
+
 	Clean()                        // removes half-written files of killed writers; the lock is held
 	Use() (who string, inUse bool) // whether somebody holds the state for writing
 	AtLarge() bool                 // whether actions of the earlier holder may still run

@@ -70,7 +70,7 @@ func (e ended) result(given map[string]map[string]config.TestObject, now time.Ti
 		return state.Snapshot{}, nil, diags
 	}
 	for _, v := range values {
-		out.Outputs[v.Name] = state.Output{Value: v.Value, Sensitive: v.Sensitive}
+		out.Outputs[v.Name] = state.Output{Value: v.Value, Sensitive: v.Sensitive, Export: v.Export}
 	}
 	return out, objects, nil
 }

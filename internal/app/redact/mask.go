@@ -55,6 +55,7 @@ func (r *Redactor) Plan(p *plan.Plan) *plan.Plan {
 		o.Input = secret.Mask(o.Input, o.Sensitive)
 		shown.Operations[name] = o
 	}
+	shown.Remote = remotes(p.Remote)
 	shown.Variables = maps.Clone(p.Variables)
 	for name := range shown.Variables {
 		if slices.Contains(p.SensitiveVariables, name) {
@@ -62,6 +63,22 @@ func (r *Redactor) Plan(p *plan.Plan) *plan.Plan {
 		}
 	}
 	return &shown
+}
+
+// remotes hides the sensitive outputs of other states.
+func remotes(all map[string]config.RemoteState) map[string]config.RemoteState {
+	all = maps.Clone(all)
+	for name, r := range all {
+		r.Outputs = maps.Clone(r.Outputs)
+		for output, o := range r.Outputs {
+			if o.Sensitive {
+				o.Value = secret.Mask(o.Value, []string{""})
+				r.Outputs[output] = o
+			}
+		}
+		all[name] = r
+	}
+	return all
 }
 
 // spelled puts the words into the reasons and notes of a step and of its old one.

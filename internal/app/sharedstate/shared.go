@@ -245,7 +245,10 @@ func leave(old *state.Store, from, to state.Place) error {
 		return old.MovedTo(to.String())
 	}
 	// The file is replaced, and exists at any time: without it a second state could begin.
-	err := putAside(from.String())
+	err := old.MovedTo(to.String())
+	if err == nil {
+		err = putAside(from.String())
+	}
 	if err == nil {
 		err = durable.WriteFile(from.String(), stateplace.Mark{Format: state.Format, MovedTo: to.String()}.Bytes(), 0o600)
 	}

@@ -8,11 +8,14 @@ import (
 
 	"deployster/apply"
 	"deployster/apply/turns"
+	"deployster/config"
 	"deployster/internal/app/approval"
 	"deployster/internal/app/command"
 	"deployster/internal/app/draft"
 	"deployster/internal/app/hosts"
+	"deployster/internal/app/remotes"
 	"deployster/internal/app/savedplan"
+	"deployster/internal/app/workspace"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/ui/events"
@@ -65,18 +68,25 @@ type Ran struct {
 	journal *state.Journal
 	err     error
 	release func(whole bool) error // the claims on machines
+	work    *workspace.Workspace
 }
 
 // Run applies a plan.
 func Run(ctx context.Context, c command.Command, a Approved, ro RunOptions) (Ran, error) {
 	// A plan that was made without a state also fits a state that was created since and
 	// is still empty: apply.Check has verified that.
+	warnings, err := remotes.Fresh(c.Work, a.Plan.Remote)
+	if err != nil {
+		return Ran{}, err
+	}
+	c.Work.Diagnostics(warnings)
 	if err := a.transfers.GivePlanned(a.Plan); err != nil {
 		return Ran{}, err
 	}
 	lineage := cmp.Or(a.Plan.Lineage, a.store.Snapshot().Lineage, a.lineage)
 	overrides := verdict.Overrides(a.Plan.Policies)
 	a.store.Overridden(overrides)
+	a.store.Publishes(exported(a.Manifest, a.Plan), remotes.Reads(c.Work, a.Plan.Remote))
 	journal, err := a.store.Begin(a.Plan.ID, lineage)
 	if err != nil {
 		return Ran{}, err
@@ -102,7 +112,7 @@ func Run(ctx context.Context, c command.Command, a Approved, ro RunOptions) (Ran
 	end := c.UI.Begin("Applying", toDo(a.Plan))
 	report, err := apply.Run(ctx, a.Plan, a.expanded.Applying(time.Now()), a.store.Snapshot(), journal, a.Clients, o)
 	end()
-	return Ran{a, report, journal, err, release}, nil
+	return Ran{a, report, journal, err, release, c.Work}, nil
 }
 
 // keep records what a rollback to the state of this run needs.
@@ -122,6 +132,7 @@ func (r Ran) Finish() *apply.Report {
 	r.report.Fail(without(r.err, r.report.Problems))
 	r.report.Fail(without(r.journal.Finish(state.Status(r.report.Status)), r.report.Problems))
 	r.report.Fail(without(r.release(r.err == nil && r.report.Whole()), r.report.Problems))
+	r.report.Problems = append(r.report.Problems, remotes.Changed(r.work, r.Plan.Remote)...)
 	return r.report
 }
 
@@ -144,6 +155,19 @@ func (r Ran) Conclude(c command.Command) {
 	}
 	c.UI.Report(r.Plan, r.report, recorded)
 	c.Reported(r.report, recorded)
+}
+
+// exported returns how the outputs of a plan are published; nil = as before.
+func exported(m *config.Manifest, p *plan.Plan) *state.Exports {
+	if e := m.Settings().Exports; e != nil {
+		return &state.Exports{Recipients: e.Recipients}
+	}
+	for _, o := range p.Outputs {
+		if o.Export {
+			return &state.Exports{}
+		}
+	}
+	return nil
 }
 
 // toDo counts the resources that a plan may act on.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"deployster/internal/app/command"
+	"deployster/internal/app/remotes"
 	"deployster/internal/app/savedplan"
 	"deployster/internal/app/transfer"
 	"deployster/internal/app/unsettled"
@@ -42,6 +43,10 @@ func Hold(ctx context.Context, c command.Command, l Loaded) (Opened, *state.Reco
 	if c.Work.NoLock {
 		o.close = func() error { return nil }
 	}
+	if err := remotes.Check(c.Work, l.Place, o.Prior, l.Manifest.Sources().Remote); err != nil {
+		o.Close()
+		return Opened{}, nil, err
+	}
 	return o, held.Recovery, nil
 }
 
@@ -67,6 +72,10 @@ func Relock(ctx context.Context, c command.Command, l Loaded, name string) (Open
 	options.Author.SignedBy = l.SignedBy
 	locked, err := transfer.Open(ctx, c.Work, l.Place, options, l.Manifest)
 	if err != nil {
+		return Opened{}, err
+	}
+	if err := remotes.Check(c.Work, l.Place, locked.Store.Snapshot(), l.Manifest.Sources().Remote); err != nil {
+		locked.Close()
 		return Opened{}, err
 	}
 	o := Opened{Loaded: l, Prior: locked.Store.Snapshot(), store: locked.Store, transfers: locked, left: locked.Left()}

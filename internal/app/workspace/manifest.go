@@ -25,7 +25,7 @@ type load func(config.Sources, []config.VarInput, config.Builtins) (*config.Mani
 
 // Manifest reads the manifests and the variables, and reports warnings.
 func (w *Workspace) Manifest(ctx context.Context, in Inputs) (*config.Manifest, error) {
-	m, diags, err := w.read(ctx, in, config.Load)
+	m, diags, err := w.read(ctx, in, config.Load, w.reading())
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (w *Workspace) Manifest(ctx context.Context, in Inputs) (*config.Manifest, 
 
 // CheckedManifest is Manifest where variables may have no values.
 func (w *Workspace) CheckedManifest(ctx context.Context, in Inputs) (*config.Manifest, error) {
-	m, diags, err := w.read(ctx, in, config.Check)
+	m, diags, err := w.read(ctx, in, config.Check, w.builtins())
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (w *Workspace) CheckedManifest(ctx context.Context, in Inputs) (*config.Man
 
 // Check reads the manifests and returns their errors and warnings.
 func (w *Workspace) Check(ctx context.Context, in Inputs) (*config.Manifest, diag.Diagnostics) {
-	m, diags, err := w.read(ctx, in, config.Check)
+	m, diags, err := w.read(ctx, in, config.Check, w.builtins())
 	if err != nil {
 		return nil, diag.From("Error", err)
 	}
@@ -67,7 +67,7 @@ func (w *Workspace) consoleManifest(ctx context.Context, in Inputs) (*config.Man
 }
 
 // read returns the errors in the manifests as diagnostics, and leaves it to the caller what they mean.
-func (w *Workspace) read(ctx context.Context, in Inputs, with load) (*config.Manifest, diag.Diagnostics, error) {
+func (w *Workspace) read(ctx context.Context, in Inputs, with load, b config.Builtins) (*config.Manifest, diag.Diagnostics, error) {
 	sources, err := w.Modules.Find(ctx, in)
 	if err != nil {
 		return nil, nil, err
@@ -78,7 +78,7 @@ func (w *Workspace) read(ctx context.Context, in Inputs, with load) (*config.Man
 	}
 	collector.Spare(w.Env("GOGC"), atMost(sources), collector.WhileReading)
 	defer collector.Spare(w.Env("GOGC"), atMost(sources), collector.Afterwards)
-	m, more := with(sources, inputs, w.builtins())
+	m, more := with(sources, inputs, b)
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
 	}
@@ -88,7 +88,7 @@ func (w *Workspace) read(ctx context.Context, in Inputs, with load) (*config.Man
 			return nil, nil, err
 		}
 		if len(answers) > 0 {
-			m, more = with(sources, append(inputs, answers...), w.builtins())
+			m, more = with(sources, append(inputs, answers...), b)
 		}
 	}
 	return m, append(append(diags, more...), wrongState(w, m)...), nil

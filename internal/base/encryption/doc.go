@@ -32,6 +32,7 @@ const (
 	Journal Kind = "journal"
 	Plan    Kind = "plan"
 	Record  Kind = "record"
+	Outputs Kind = "outputs"
 )
 
 // Format is the version of the envelope that this version writes.

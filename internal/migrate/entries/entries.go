@@ -67,7 +67,7 @@ func recordNulls(snapshot state.Snapshot, manifest *config.Manifest, scope confi
 	}
 	for _, v := range values {
 		if _, known := snapshot.Outputs[v.Name]; !known && len(v.Unknown) == 0 && string(v.Value) == "null" {
-			snapshot.Outputs[v.Name] = state.Output{Value: v.Value, Sensitive: v.Sensitive}
+			snapshot.Outputs[v.Name] = state.Output{Value: v.Value, Sensitive: v.Sensitive, Export: v.Export}
 		}
 	}
 }

@@ -217,7 +217,7 @@ func (v *view) warnings() []text {
 	for _, line := range reason.Lines(p.Unreached, len(p.Unreached)) {
 		list = append(list, "Left: "+line+".")
 	}
-	for _, line := range render.Transfers(p) {
+	for _, line := range append(render.Transfers(p), render.Remotes(p)...) {
 		list = append(list, line+".")
 	}
 	for i := range p.Exclusive {

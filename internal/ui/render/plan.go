@@ -43,6 +43,7 @@ func Plan(p *plan.Plan, o Options) string {
 	b.WriteString(Checks(p.Checks) + policylines.Text(p.Policies) + p.WithoutRoot())
 	b.WriteString(clusterlines.Of(p, changes))
 	writeTransfers(&b, p)
+	writeRemotes(&b, p)
 	writeUnreachable(&b, p)
 	b.WriteString(Summary(p) + "\n")
 	return b.String()
