@@ -118,7 +118,7 @@ func open(data []byte) (envelope, error) {
 	if stored == nil {
 		stored = e.Document
 	}
-	if (e.Encrypted == nil) == (e.Document == nil) || sum(stored) != e.Sum || e.Lineage == "" {
+	if e.Format != Format || (e.Encrypted == nil) == (e.Document == nil) || sum(stored) != e.Sum {
 		return e, errors.New("the checksum does not fit")
 	}
 	return e, nil

@@ -20,7 +20,7 @@ func Reads(w *workspace.Workspace, used map[string]config.RemoteState) map[strin
 	reads := map[string]state.Read{}
 	for _, r := range used {
 		name := w.Place(r.URL).String()
-		if was, twice := reads[name]; !twice || was.Serial > r.Serial { // two blocks may name one state
+		if was, twice := reads[name]; !twice || was.Serial < r.Serial { // two blocks may name one state
 			reads[name] = state.Read{Lineage: r.Lineage, Serial: r.Serial}
 		}
 	}
