@@ -153,10 +153,9 @@ func (p *publisher) committed() uint64 {
 // read is a reader of another project: it gets what is committed, and nothing older than before.
 func (p *publisher) read(known map[uint64]string, serial uint64) exports.Document {
 	d, err := LoadOutputs(p.at(&hazard{}), nil)
-	if errors.Is(err, os.ErrNotExist) {
-		return d
-	}
 	switch {
+	case errors.Is(err, os.ErrNotExist) && p.seen == 0:
+		return d
 	case err != nil:
 		p.fail("a reader fails: %v", err)
 	case d.Serial > serial:

@@ -166,6 +166,10 @@ func (r *rewriter) literal(at hcl.Range, text string) {
 
 func (r *rewriter) resource(x *hclsyntax.ScopeTraversalExpr, t hcl.Traversal) {
 	k, used, ok := tfrefs.Resource(t)
+	if ok && tfrefs.IsRemote(k) {
+		r.replace(tfrefs.Range(t, used), "remote_state."+tfrefs.Clean(k.Name))
+		return
+	}
 	b := r.e.module.resources[k]
 	if !ok || b == nil {
 		return

@@ -133,7 +133,7 @@ func (m *migration) providerOf(at hcl.Range, name, source string) *packs.Provide
 		source = "registry.terraform.io/" + source
 	}
 	if source == "terraform.io/builtin/terraform" || name == "terraform" {
-		m.refuse(at, "A resource of terraform itself", "terraform_data and terraform_remote_state have no image.")
+		m.refuse(at, "A resource of terraform itself", "terraform_data has no image.")
 		return nil
 	}
 	if p := m.images[name]; p != nil {

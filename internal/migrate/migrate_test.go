@@ -72,7 +72,14 @@ func TestRun_Writes(t *testing.T) {
 			"from = module.m[\"a\"].resource.o[1]"},
 		"what was let go": {"removed {\n  from = aws_q.gone\n  lifecycle {\n    destroy = false\n  }\n}", "from = resource.gone\n  lifecycle {\n    destroy = false"},
 		"own condition":   {"resource \"aws_z\" \"z\" {\n  lifecycle {\n    postcondition {\n      condition = self.id != \"\"\n      error_message = \"no\"\n    }\n  }\n}", "condition     = self.state.id"},
-		"a heredoc":       {"output \"a\" {\n  value = <<-E\n    ${aws_x.n.id} and $${aws_x.n.id}\n  E\n}", "${resource.n.state.id} and $${aws_x.n.id}"},
+		"a remote state in a file": {"data \"terraform_remote_state\" \"a_b\" {\n  backend = \"local\"\n  config = { path = \"../net/terraform.tfstate\" }\n}\n" +
+			"output \"o\" { value = data.terraform_remote_state.a_b.outputs.vpc }",
+			"remote_state \"a_b\" {\n  url = \"../net/deployster.state.json\"\n}\n\noutput \"o\" {\n  value = remote_state.a_b.outputs.vpc\n}"},
+		"a remote state in a bucket": {"data \"terraform_remote_state\" \"n\" {\n  backend = \"s3\"\n  config = {\n    bucket = \"acme\"\n    key = \"net/prod.tfstate\"\n    region = \"eu-west-1\"\n  }\n}",
+			"url = \"s3://acme/net/prod?region=eu-west-1\""},
+		"a remote state elsewhere": {"data \"terraform_remote_state\" \"n\" {\n  backend = \"remote\"\n  config = { organization = \"acme\" }\n}\n" +
+			"resource \"aws_z\" \"z\" { id = data.terraform_remote_state.n.outputs.ids[0] }", "remote_state \"n\" {\n  url = var.state_of_n\n}"},
+		"a heredoc": {"output \"a\" {\n  value = <<-E\n    ${aws_x.n.id} and $${aws_x.n.id}\n  E\n}", "${resource.n.state.id} and $${aws_x.n.id}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -106,7 +113,7 @@ func TestRun_Refuses(t *testing.T) {
 		"an ephemeral block":       {config: `ephemeral "aws_x" "n" {}`, want: "ephemeral blocks are not supported"},
 		"an ephemeral variable":    {config: `variable "v" { ephemeral = true }`, want: `"v" is one`},
 		"a move between types":     {config: "moved {\n  from = aws_x.n\n  to = aws_y.n\n}", want: "aws_x.n became aws_y.n"},
-		"remote state as data":     {config: `data "terraform_remote_state" "s" {}`, want: "terraform_remote_state"},
+		"many remote states":       {config: "data \"terraform_remote_state\" \"s\" {\n  count = 2\n}", want: "s has count. Remove it"},
 		"terraform's own resource": {config: `resource "terraform_data" "s" {}`, want: "terraform_data"},
 		"a block of settings":      {config: "terraform {\n  unknown \"aws\" {}\n}", want: "unknown is not supported"},
 		"a function of a provider": {config: `output "o" { value = provider::aws::arn_parse("a") }`, want: "provider::aws::arn_parse does not exist here"},

@@ -122,8 +122,9 @@ func (d *module) read(name string) {
 func (d *module) declare(b *hclsyntax.Block) {
 	switch {
 	case (b.Type == "resource" || b.Type == "data") && len(b.Labels) == 2:
-		k := tfrefs.KeyOf(b)
-		d.resources[k], d.names[k] = b, ""
+		if k := tfrefs.KeyOf(b); !tfrefs.IsRemote(k) {
+			d.resources[k], d.names[k] = b, ""
+		}
 	case b.Type == "locals":
 		for name, a := range b.Body.Attributes {
 			d.locals[name] = a.Expr

@@ -19,6 +19,9 @@ import (
 func (e *emitter) top(b *hclsyntax.Block) string {
 	switch b.Type {
 	case "resource", "data":
+		if tfrefs.IsRemote(tfrefs.KeyOf(b)) {
+			return e.remote(b)
+		}
 		return e.resource(b)
 	case "provider":
 		return e.provider(b)
