@@ -77,7 +77,7 @@ var kinds = []Kind{
 		allowed: notStatic, declared: func(b *Module, _ Usage) Names { return publishNames{b} }},
 	{Block: "remote_state", named: true, schema: remoteStateSchema,
 		decode: func(l *loader, b *hcl.Block) { l.attributes(b, remoteStateSchema, l.b.RemoteStates) },
-		Root:   "remote_state", Noun: "remote_state block", Advice: "Declare it in the root manifest, or correct the name; a module gets the " +
+		Root:   "remote_state", Noun: "state of another project", Advice: "Declare it in the root manifest, or correct the name; a module gets the " +
 			"values by a variable",
 		declared: func(b *Module, _ Usage) Names { return names[*Block](b.RemoteStates) }},
 	{Block: "output", named: true, schema: outputSchema,
