@@ -98,7 +98,7 @@ func TestRemoteStates_Refused(t *testing.T) {
 		"deployster {\n  exports { recipients = [\"x\"] }\n}\n":                                                  "Invalid recipients",
 		"deployster {\n  exports { recipients = [] }\n}\ndeployster {\n  exports { recipients = [] }\n}\n":       "Declared twice",
 		"output \"o\" {\n  value = 1\n  export = \"maybe\"\n}\n":                                                 "must be",
-		"remote_state \"n\" {\n  backend = \"s3\"\n}\n":                                                          "Where the other state is says its url",
+		"remote_state \"n\" {\n  backend = \"s3\"\n}\n":                                                          "The url names the other state",
 	} {
 		if _, _, failed := reads(t, text); !strings.Contains(failed, want) {
 			t.Errorf("%s\nsays %q, want %q", text, failed, want)

@@ -48,8 +48,8 @@ var (
 		"providers": "There are no providers to hand on: a module gets variables, and the plugs of the manifest.",
 	}
 	remoteHints = map[string]string{
-		"backend": "Where the other state is says its url: url = \"s3://BUCKET/PATH\", or the path of its file.",
-		"config":  "Where the other state is says its url: url = \"s3://BUCKET/PATH\", or the path of its file.",
+		"backend": "The url names the other state: url = \"s3://BUCKET/PATH\", or the path of its file.",
+		"config":  "The url names the other state: url = \"s3://BUCKET/PATH\", or the path of its file.",
 		"path":    "The path of a state file is its url, too: url = \"../net/deployster.state.json\".",
 	}
 	hostHints = map[string]string{

@@ -211,7 +211,7 @@ func (e *Evaluator) remote(name string, mod *instance.Module) *remoteState {
 	if err == nil {
 		for output, o := range is.Outputs {
 			if _, bad := values.FromJSON(o.Value); bad != nil {
-				err = diag.Errorf("The outputs of another state are damaged", "The output %q of %s is no JSON: %s.", output, v.AsString(), bad)
+				err = diag.Errorf("The outputs of another state are damaged", "The output %q of %s is not valid JSON: %s.", output, v.AsString(), bad)
 			}
 		}
 	}

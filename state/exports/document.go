@@ -97,7 +97,7 @@ func Decode(name string, data []byte, keys *encryption.Keyring) (Document, error
 		return Document{}, damaged(name, err)
 	}
 	if d.Lineage != e.Lineage || d.Serial != e.Serial {
-		return Document{}, damaged(name, errors.New("it is of another version of the state than it says"))
+		return Document{}, damaged(name, errors.New("it is of another version of the state than its envelope"))
 	}
 	return d, nil
 }
