@@ -143,6 +143,10 @@ func (t *tracer) reference(ref refs.Reference, at instance.Scope, depth int) {
 		place := source.FromHCL(at.Mod.Decl.Hosts[refs.StepName(ref.Traversal, 1)].At)
 		in.Range = &place
 		t.add(in, nil, at)
+	case root == "remote_state" && at.Mod.Decl.RemoteStates[refs.StepName(ref.Traversal, 1)] != nil:
+		place := source.FromHCL(at.Mod.Decl.RemoteStates[refs.StepName(ref.Traversal, 1)].At)
+		in.Range = &place
+		t.add(in, nil, at)
 	case root == "publish" || root == "path" || root == "deployster" || root == "plug" || root == "type":
 		t.add(in, nil, at)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"deployster/config"
 	"deployster/internal/app/redact"
 	"deployster/plan"
 	"deployster/plan/change"
@@ -77,5 +78,19 @@ func TestStep_HidesValuesOfReasonsThatNoStateHas(t *testing.T) {
 	}
 	if string(got[1].Have) != `"web"` {
 		t.Errorf("an ordinary value is shown as %s", got[1].Have)
+	}
+}
+
+// The sensitive outputs of other states are in a plan, and never shown.
+func TestPlan_HidesOutputsOfOthers(t *testing.T) {
+	t.Parallel()
+	p := &plan.Plan{Remote: map[string]config.RemoteState{"net": {Serial: 3, Outputs: map[string]config.RemoteOutput{
+		"token": {Value: json.RawMessage(`"hunter2"`), Sensitive: true}, "vpc": {Value: json.RawMessage(`"v-1"`)}}}}}
+	shown := new(redact.Redactor).Plan(p).Remote["net"]
+	if strings.Contains(string(shown.Outputs["token"].Value), "hunter2") || string(shown.Outputs["vpc"].Value) != `"v-1"` || shown.Serial != 3 {
+		t.Errorf("%+v", shown)
+	}
+	if string(p.Remote["net"].Outputs["token"].Value) != `"hunter2"` {
+		t.Error("the plan itself has changed")
 	}
 }

@@ -48,6 +48,13 @@ func older(name, place string, serial, used uint64) error {
 		"serial is higher.", name, place, serial, used)
 }
 
+// ErrChanged reports that what was used of another state is published no more as it was.
+var ErrChanged = errors.New("used outputs of another state have changed")
+
+func stale(why, todo string) error {
+	return &diag.Caused{Diagnostic: fresh.Stale(why, todo), Cause: ErrChanged}
+}
+
 // Fresh reads again what a plan uses of other states. It refuses the plan if a used output has another value or cannot be read,
 // and returns warnings.
 func Fresh(w *workspace.Workspace, used map[string]config.RemoteState) (warnings diag.Diagnostics, err error) {
@@ -62,10 +69,10 @@ func Fresh(w *workspace.Workspace, used map[string]config.RemoteState) (warnings
 			return nil, older(name, place, now.Serial, was.Serial)
 		}
 		if now.Lineage != was.Lineage {
-			return nil, fresh.Stale(fmt.Sprintf("%s is another state now", place), "The plan uses its outputs. Plan again.")
+			return nil, stale(fmt.Sprintf("%s is another state now", place), "The plan uses its outputs. Plan again.")
 		}
 		if changed := changes(was, now); len(changed) > 0 {
-			return nil, fresh.Stale(fmt.Sprintf("%s of remote_state.%s changed after it was made", strings.Join(changed, ", "), name),
+			return nil, stale(fmt.Sprintf("%s of remote_state.%s changed after it was made", strings.Join(changed, ", "), name),
 				fmt.Sprintf("It was made with the serial %d of %s, which has the serial %d now. Plan again.", was.Serial, place, now.Serial))
 		}
 		if now.Status != string(state.StatusOK) && now.Serial != was.Serial {

@@ -10,6 +10,7 @@ import (
 	"deployster/internal/app/approval"
 	"deployster/internal/app/draft"
 	"deployster/internal/app/hosts"
+	"deployster/internal/app/remotes"
 	"deployster/internal/app/images"
 	"deployster/internal/app/stage"
 	"deployster/internal/base/diag"
@@ -59,6 +60,11 @@ func (k Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 	done.Snapshot = opened.Prior
 	if done.Snapshot.Serial != o.Prior.Serial || done.Snapshot.Lineage != o.Prior.Lineage {
 		return done, ErrElsewhere
+	}
+	if _, err := remotes.Fresh(k.Command.Work, o.Source.Manifest.Sources().Remote); errors.Is(err, remotes.ErrChanged) {
+		return done, ErrElsewhere // the manifests are read again, with what is published now
+	} else if err != nil {
+		return done, err
 	}
 	defer o.Ended()
 	defer k.Machine.Files.Close(k.Command)
