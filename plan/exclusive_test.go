@@ -282,3 +282,7 @@ func TestExclusive_PurgesLast(t *testing.T) {
 		t.Errorf("what is no longer declared is destroyed at its own address: %+v", step)
 	}
 }
+
+func (*jobs) Validate(context.Context, typeclient.Target, protocol.Type, json.RawMessage, map[string]string) ([]protocol.Finding, error) {
+	return nil, nil
+}

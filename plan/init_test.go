@@ -90,3 +90,7 @@ resource "d" {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+func (a *asked) Validate(context.Context, typeclient.Target, protocol.Type, json.RawMessage, map[string]string) ([]protocol.Finding, error) {
+	return nil, nil
+}

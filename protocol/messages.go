@@ -193,6 +193,7 @@ type Type struct {
 	Refresh           bool                   `json:"refresh,omitempty"`         // needs refresh and changed in the input
 	WatchAction       *Command               `json:"watch_action,omitempty"`    // reports changes; nil = it is polled
 	DiscoverAction    *Command               `json:"discover_action,omitempty"` // lists what exists; nil = it cannot
+	ValidateAction    *Command               `json:"validate_action,omitempty"` // judges a config by itself; nil = only its schema does
 	Memory            bool                   `json:"memory,omitempty"`          // needs memory and unsettled in the input
 	Unknowns          bool                   `json:"unknowns,omitempty"`        // accepts config values that are not known yet
 	Independent       bool                   `json:"independent,omitempty"`     // its resources change only with their own config

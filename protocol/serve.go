@@ -133,6 +133,7 @@ const (
 	watchArg    = "watch"
 	workerArg   = "worker"
 	discoverArg = "discover"
+	validateArg = "validate"
 )
 
 // The names of the actions that this package plans.
@@ -161,7 +162,8 @@ func Serve[C, S any](r Resource[C, S], about About) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	p := Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
-	looks := len(p.Args) == 0 || p.Args[0] == stateArg || p.Args[0] == watchArg || p.Args[0] == discoverArg
+	looks := len(p.Args) == 0 || p.Args[0] == stateArg || p.Args[0] == watchArg || p.Args[0] == discoverArg ||
+		p.Args[0] == validateArg
 	if about.Memory || looks || p.Args[0] == workerArg {
 		os.Stdout = os.Stderr
 	}
@@ -222,6 +224,7 @@ func (s server[C, S]) step(ctx context.Context, p Process) error {
 	discoverer, discovers := s.r.(Discoverer[C, S])
 	guarded, guards := s.r.(Guarded[C, S])
 	operator, operates := s.r.(Operator[C, S])
+	validator, validates := s.r.(Validator[C])
 	switch {
 	case len(p.Args) == 0:
 		return s.init(p)
@@ -233,6 +236,8 @@ func (s server[C, S]) step(ctx context.Context, p Process) error {
 		return s.watch(ctx, p, watcher)
 	case discovers && p.Args[0] == discoverArg:
 		return s.discover(ctx, p, discoverer)
+	case validates && p.Args[0] == validateArg && len(p.Args) == 1:
+		return validate(ctx, p, validator)
 	case guards && len(p.Args) == 1 && (p.Args[0] == saveArg || p.Args[0] == undoArg):
 		return s.guard(ctx, p, guarded)
 	case operates && len(p.Args) > 1 && p.Args[0] == operationArg:

@@ -57,6 +57,9 @@ func (s server[C, S]) describe() (InitAnswer, error) {
 	if _, discovers := s.r.(Discoverer[C, S]); discovers {
 		a.DiscoverAction = &Command{Args: []string{discoverArg}}
 	}
+	if _, validates := s.r.(Validator[C]); validates {
+		a.ValidateAction = &Command{Args: []string{validateArg}}
+	}
 	if _, guards := s.r.(Guarded[C, S]); guards {
 		a.Guard = &Guard{Undo: Command{Args: []string{undoArg}}}
 	}

@@ -27,6 +27,8 @@ type InitAnswer struct {
 	WatchAction  *Command               `json:"watch_action,omitempty"` // the command that reports changes; none = it is polled
 	// DiscoverAction is the command that lists what exists; none = it cannot list.
 	DiscoverAction *Command `json:"discover_action,omitempty"`
+	// ValidateAction is the command that judges a config by itself; none = only ConfigSchema does.
+	ValidateAction *Command `json:"validate_action,omitempty"`
 
 	Memory bool `json:"memory,omitempty"` // it needs StateInput.Memory and StateInput.Unsettled
 	// Unknowns reports that it accepts StateInput.Unknown.

@@ -17,8 +17,10 @@ func validateCommand(e Env) *cli.Command {
 		ArgsUsage: "[PATH ...]",
 		Description: "PATH is a directory to work in, like -chdir, or manifests; the default is the working directory.\n" +
 			"It needs no state and no values of variables: those that are missing count as unknown.\n" +
-			"Configs are held to the schemas that init, or a plan, has kept of their types here.",
+			"Configs are held to the schemas that init, or a plan, has kept of their types here.\n" +
+				"With -run-images the images of types that have a validate_action judge them too, which needs what plan needs.",
 		Flags: slices.Concat(varFlags(), []cli.Flag{
+			&cli.BoolFlag{Name: "run-images", Usage: "also have the images of types judge configs, without network and plugs"},
 			&cli.BoolFlag{Name: "json", Usage: "as JSON, with the keys of terraform validate -json"},
 		}),
 		Action: e.action(runValidate),
@@ -29,6 +31,13 @@ func runValidate(c *cli.Context, s *session) error {
 	m, diags := s.engine.Workspace.Check(c.Context, inputs(c, s))
 	if !diags.HasErrors() {
 		diags = append(diags, typecache.Check(s.engine.Workspace, m)...)
+	}
+	if c.Bool("run-images") && !diags.HasErrors() {
+		more, err := s.engine.ValidateByImages(c.Context, m)
+		if err != nil {
+			return err
+		}
+		diags = append(diags, more...)
 	}
 	if c.Bool("json") {
 		content, err := diag.NewReport(diags, s.engine.Workspace.Secrets.Hide).Encode()

@@ -101,7 +101,19 @@ func (d *decision) prepare(ctx context.Context) bool {
 	d.entry, _ = d.session.Recorded(addr, d.step)
 	violations := d.session.Prober.CheckConfig(d.step.Init, d.step.Config, d.step.Unknown)
 	d.report(subject.Violations(m, addr, violations))
-	return len(violations) == 0
+	return len(violations) == 0 && d.validated(ctx)
+}
+
+// validated has the type judge the config, and reports what it finds.
+func (d *decision) validated(ctx context.Context) bool {
+	if d.step.Init.ValidateAction == nil {
+		return true
+	}
+	target := d.session.Query(d.r.Address, d.step, d.entry).Target
+	found, err := d.session.Prober.Validate(ctx, target, d.step.Init, d.step.Config, d.step.Unknown)
+	diags := append(diag.From("Cannot validate the config", err), subject.Findings(d.subject.Manifest, d.r.Address, found)...)
+	d.report(diags)
+	return !diags.HasErrors()
 }
 
 // report reports diagnostics with the place of the resource.

@@ -26,6 +26,8 @@ type Prober interface {
 	Init(ctx context.Context, t typeclient.Target) (protocol.Type, error)
 	State(ctx context.Context, t typeclient.Target, ty protocol.Type, in protocol.StateInput) (protocol.Answer, error)
 	Discover(ctx context.Context, t typeclient.Target, ty protocol.Type, defaults json.RawMessage) ([]typeclient.Discovered, error)
+	Validate(ctx context.Context, t typeclient.Target, ty protocol.Type, config json.RawMessage,
+		unknown map[string]string) ([]protocol.Finding, error)
 	CheckConfig(ty protocol.Type, config json.RawMessage, unknown map[string]string) []typeschema.Violation
 	Images() map[string]string // the references resolved so far, with their digests
 }

@@ -32,3 +32,19 @@ func Violations(m *config.Manifest, addr string, list []typeschema.Violation) di
 	}
 	return diags
 }
+
+// Findings returns what a type has found in a config as diagnostics, at its places.
+func Findings(m *config.Manifest, addr string, list []protocol.Finding) diag.Diagnostics {
+	var diags diag.Diagnostics
+	for _, f := range list {
+		d := &diag.Diagnostic{Severity: diag.Error, Summary: "Invalid config", Address: addr, Detail: diag.Visible(f.Message)}
+		if f.Severity == protocol.FindingWarning {
+			d.Severity, d.Summary = diag.Warning, "Doubtful config"
+		}
+		if f.Path != "" {
+			d.Detail = diag.Visible(f.Path + ": " + f.Message)
+		}
+		diags = append(diags, m.Diagnose(d, m.Locate(addr, f.Path, false)))
+	}
+	return diags
+}

@@ -88,6 +88,11 @@ func (w *world) Discover(context.Context, typeclient.Target, protocol.Type, json
 	return nil, nil
 }
 
+// Validate finds nothing: no image runs in a test.
+func (w *world) Validate(context.Context, typeclient.Target, protocol.Type, json.RawMessage, map[string]string) ([]protocol.Finding, error) {
+	return nil, nil
+}
+
 // Images implements plan.Prober.
 func (w *world) Images() map[string]string {
 	w.mu.Lock()

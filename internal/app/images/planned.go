@@ -107,7 +107,8 @@ func keysOf(v *runner.Verify) string {
 
 // otherImages returns the images that a step runs in addition to its own.
 func otherImages(s *plan.Step) (list []string) {
-	commands := []*protocol.Command{&s.Init.StateAction, s.Init.WatchAction, s.Init.DiscoverAction, s.Init.Worker}
+	commands := []*protocol.Command{&s.Init.StateAction, s.Init.WatchAction, s.Init.DiscoverAction, s.Init.ValidateAction,
+		s.Init.Worker}
 	for _, a := range s.Answer().Actions {
 		commands = append(commands, &a.Command)
 	}

@@ -3,7 +3,6 @@ package conformance
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,18 +10,12 @@ import (
 
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/conformance/report"
-	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/conformance/validation"
 )
-
-func asTimeout(err error) (*runner.TimeoutError, bool) {
-	var t *runner.TimeoutError
-	ok := errors.As(err, &t)
-	return t, ok
-}
 
 const fixConfig = "Correct the config, or the image's config_schema if it is too strict."
 
-func (i *image) checkConfig(context.Context) outcome {
+func (i *image) checkConfig(ctx context.Context) outcome {
 	for _, config := range []json.RawMessage{i.o.Config, i.o.Then} {
 		if config == nil {
 			continue
@@ -33,6 +26,9 @@ func (i *image) checkConfig(context.Context) outcome {
 				lines = append(lines, v.Sentence())
 			}
 			return fail(fixConfig, "%s", strings.Join(lines, "\n"))
+		}
+		if wrong := validation.Check(ctx, i.client(""), i.target, i.ty, config); wrong != nil {
+			return failWith(validation.Fix, wrong)
 		}
 	}
 	if len(i.ty.ConfigSchema) == 0 {

@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 
@@ -205,7 +206,7 @@ func (i *image) terminate(ask func()) outcome {
 		if len(runs) == 0 {
 			continue
 		}
-		t, ok := asTimeout(runs[len(runs)-1].Err)
+		t, ok := errors.AsType[*runner.TimeoutError](runs[len(runs)-1].Err)
 		switch {
 		case ok && t.Killed:
 			return fail(fixTerm, "%s after its start it received SIGTERM, and had to be killed %s later.", after, runner.DefaultGrace)

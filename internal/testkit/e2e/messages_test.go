@@ -66,7 +66,8 @@ type sent struct {
 	Event    json.RawMessage `json:"event"`
 	Needs    json.RawMessage `json:"dependencies"`
 
-	Operation *string `json:"operation"`
+	Operation *string  `json:"operation"`
+	Unknown   []string `json:"unknown"`
 }
 
 func checkInvocation(dir string) error {
@@ -154,6 +155,8 @@ func checkConversation(stdin, answer []byte) error {
 	switch {
 	case in.Plan != nil:
 		return checkPolicy(stdin, answer)
+	case in.Unknown != nil && in.Intent == "":
+		return checkValidation(stdin, answer)
 	case in.Action != nil:
 		kind = "action"
 	case in.Protocol != nil && in.Intent == "":
@@ -207,6 +210,21 @@ func checkPolicy(stdin, answer []byte) error {
 	_, refused := answers.ReadPolicy(answer)
 	if mismatch := matches("policy-answer", answer); (refused == nil) != (mismatch == nil) {
 		return fmt.Errorf("the tool says %v and the schema says %v of %.300s", refused, mismatch, answer)
+	}
+	return nil
+}
+
+// checkValidation looks at what a type that judges a config was sent, and what it answered.
+func checkValidation(stdin, answer []byte) error {
+	if err := matches("validate-input", stdin); err != nil {
+		return fmt.Errorf("what was sent does not match: %w", err)
+	}
+	if encryption.Is(answer) || len(answer) > maxRecorded {
+		return nil
+	}
+	_, refused := answers.ReadFindings(answer)
+	if mismatch := matches("validate-answer", answer); (refused == nil) != (mismatch == nil) {
+		return fmt.Errorf("the tool returns %v and the schema %v of %.300s", refused, mismatch, answer)
 	}
 	return nil
 }

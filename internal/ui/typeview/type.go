@@ -39,6 +39,7 @@ type Document struct {
 	Discover     *protocol.Command               `json:"discover_action,omitempty"`
 	Actions      []string                        `json:"actions,omitempty"` // the names of all its actions, if it declares them
 	Operations   map[string]protocol.Operation   `json:"operations,omitempty"`
+	Validate     *protocol.Command               `json:"validate_action,omitempty"`
 	Memory       bool                            `json:"memory,omitempty"`
 	Unknowns     bool                            `json:"unknowns,omitempty"`
 	Independent  bool                            `json:"independent,omitempty"`
@@ -61,7 +62,7 @@ func Describe(name string, ty protocol.Type) Document {
 		Identity:    ty.Identity, Kind: ty.Kind, Plugs: ty.Plugs, PlugsIn: ty.PlugsIn,
 		Resources: ty.RequiredResources, StateAction: ty.StateAction, Notify: ty.Notify, Secret: ty.Secret,
 		Absent: ty.Absent, Dependencies: ty.Dependencies, Refresh: ty.Refresh, WatchAction: ty.WatchAction,
-		Discover: ty.DiscoverAction, Actions: ty.Actions, Operations: ty.Operations,
+		Discover: ty.DiscoverAction, Validate: ty.ValidateAction, Actions: ty.Actions, Operations: ty.Operations,
 		Memory: ty.Memory, Unknowns: ty.Unknowns, Independent: ty.Independent, ByPerson: ty.ByPerson,
 		Worker: ty.Worker, Reuse: ty.Reuse, ReuseActions: ty.ReuseActions, Cache: !ty.NoCache, configUnknown: len(ty.ConfigSchema) == 0}
 	t.Config, t.configOpen = schemaRows(ty.ConfigSchema)

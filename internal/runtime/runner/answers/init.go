@@ -64,7 +64,7 @@ func isTransitional(f *Fields) bool {
 func (a initAnswer) versionOne() {
 	transitional := isTransitional(a.Fields)
 	for _, key := range []string{"plugs", "plugs_in", "absent", "dependencies", "refresh", "repair", "watch_action", "discover_action",
-		"worker", "batch", "guard", "actions", "operations", "reuse", "reuse_actions", "state_schema", "identity",
+		"validate_action", "worker", "batch", "guard", "actions", "operations", "reuse", "reuse_actions", "state_schema", "identity",
 		"kind", "cache", "memory", "unknowns", "independent", "needs", "policy", "secret"} {
 		if a.has(key) && !(transitional && (key == "plugs" || key == "dependencies")) {
 			a.Problem("the key %q belongs to protocol 2, but by its other keys the answer is of protocol 1; set \"protocol\": 2 to "+
@@ -151,6 +151,7 @@ func (a initAnswer) versionTwo() {
 	a.common()
 	a.ty.WatchAction = otherAction(a.Fields, "watch_action", a.ty.StateAction)
 	a.ty.DiscoverAction = otherAction(a.Fields, "discover_action", a.ty.StateAction)
+	a.ty.ValidateAction = otherAction(a.Fields, "validate_action", a.ty.StateAction)
 	a.ty.StateSchema = schema(a.Fields, "state_schema")
 	a.ty.Identity = pointers(a.Fields, "identity") // they are checked later, with configs
 	if n := len(a.ty.Identity); a.has("identity") && (n == 0 || n > maxIdentity) {

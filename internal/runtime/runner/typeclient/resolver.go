@@ -191,7 +191,7 @@ func (r *resolver) workerFor(ctx context.Context, t Target, ty protocol.Type, st
 // pins them even if the state is queried only during the apply.
 func (r *resolver) resolveType(ctx context.Context, t Target, ty protocol.Type) error {
 	commands := []protocol.Command{ty.StateAction}
-	for _, cmd := range []*protocol.Command{ty.Worker, ty.WatchAction, ty.DiscoverAction, ty.Notify} {
+	for _, cmd := range []*protocol.Command{ty.Worker, ty.WatchAction, ty.DiscoverAction, ty.ValidateAction, ty.Notify} {
 		if cmd != nil {
 			commands = append(commands, *cmd)
 		}
