@@ -31,7 +31,7 @@ const (
 // ValidateInput is the input of validate.
 type ValidateInput struct {
 	InitInput
-	Config  json.RawMessage `json:"config"`            // complete but for unknown values, which are left out, or null in a list
+	Config  json.RawMessage `json:"config"`  // complete but for unknown values, which are left out, or null in a list
 	Unknown []string        `json:"unknown"` // JSON pointers into the config: known only later
 }
 

@@ -206,7 +206,7 @@ func abilities(t Document) []string {
 		{t.Refresh, "refresh when what it subscribes changes"},
 		{t.Unknowns, "be queried ahead"}, {t.Independent, "leave its resources unchanged while others change"},
 		{t.ByPerson, "have a watch report drift, and not repair it"},
-		{t.WatchAction != nil, "report changes"}, {t.Discover != nil, "list what exists"},
+		{t.WatchAction != nil, "report changes"}, {t.Discover != nil, "list what exists"}, {t.Validate != nil, "judge configs"},
 		{t.Worker != nil, "serve as a worker"}, {t.Reuse, "share a container"},
 		{t.ReuseActions, "share it with actions"}, {!t.Cache,
 			"differ for each resource"}} {
