@@ -26,7 +26,7 @@ func TestManifest_SparesMemoryWhileRead(t *testing.T) {
 		debug.SetGCPercent(meanwhile)
 		return config.Load(s, v, b)
 	}
-	_, diags, err := New(Options{Dir: dir}).read(t.Context(), Inputs{}, load)
+	_, diags, err := New(Options{Dir: dir}).read(t.Context(), Inputs{}, load, config.Builtins{})
 	if err != nil || diags.HasErrors() {
 		t.Fatal(err, diags)
 	}
