@@ -526,6 +526,7 @@ var ranks = map[string]int{
 	"internal/app/sharedstate":                56,
 	"internal/app/transfer":                   57,
 	"internal/app/remotes":                    56,
+	"internal/app/judging":                    63,
 	"internal/app/images":                     56,
 	"internal/app/hosts":                      58,
 	"internal/app/versions":                   57,

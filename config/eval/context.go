@@ -121,7 +121,7 @@ func (e *Evaluator) named(root, name string, refs []refs.Reference, at instance.
 	case "each", "count":
 		return e.repeated(root, name, refs, at)
 	case "remote_state":
-		return e.remoteValue(name, refs, at.Mod), nil
+		return e.M.Remotes.valueOf(e.M, name, refs, at.Mod), nil
 	case "artifact":
 		if at.Mod.Decl.Artifacts[name] != nil {
 			v := artifactValue(e, name, at.Mod)

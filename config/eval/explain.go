@@ -92,7 +92,7 @@ func explainStep(e *Evaluator, d *hcl.Diagnostic, t hcl.Traversal, at instance.S
 		if t[i].SourceRange() != *d.Subject {
 			continue
 		}
-		if i == 3 && explainRemote(e, d, t) {
+		if i == 3 && e.M.Remotes.explain(d, t) {
 			return
 		}
 		if i == 2 && explainDisabled(e, d, t, at) {

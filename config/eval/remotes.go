@@ -138,12 +138,12 @@ func (r *RemoteStates) outputs(s *remoteState, name string, references []refs.Re
 	return cty.ObjectVal(attrs)
 }
 
-// explainRemote names what another state publishes if an output of it does not exist.
-func explainRemote(e *Evaluator, d *hcl.Diagnostic, t hcl.Traversal) bool {
+// explain names what another state publishes if an output of it does not exist.
+func (r *RemoteStates) explain(d *hcl.Diagnostic, t hcl.Traversal) bool {
 	if t.RootName() != "remote_state" || refs.StepName(t, 2) != "outputs" {
 		return false
 	}
-	r, name := e.M.Remotes, refs.StepName(t, 1)
+	name := refs.StepName(t, 1)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.found[name]
@@ -159,9 +159,8 @@ func explainRemote(e *Evaluator, d *hcl.Diagnostic, t hcl.Traversal) bool {
 
 // ReadRemotes reads what the remote_state blocks name, and returns the errors.
 func (m *Modules) ReadRemotes() (diags hcl.Diagnostics) {
-	e := m.Evaluator(nil)
 	for _, name := range slices.Sorted(maps.Keys(m.Tree.Root.RemoteStates)) {
-		s := e.remote(name, m.Top)
+		s := m.Remotes.read(m, name)
 		diags = append(diags, s.diags...)
 		s.diags = slices.DeleteFunc(s.diags, func(d *hcl.Diagnostic) bool { return d.Severity == hcl.DiagWarning }) // once is enough
 		if !s.known && len(s.diags) == 0 {
@@ -171,25 +170,24 @@ func (m *Modules) ReadRemotes() (diags hcl.Diagnostics) {
 	return diags
 }
 
-// remoteValue returns remote_state.NAME.
-func (e *Evaluator) remoteValue(name string, references []refs.Reference, mod *instance.Module) values.Sized {
+// valueOf returns remote_state.NAME.
+func (r *RemoteStates) valueOf(m *Modules, name string, references []refs.Reference, mod *instance.Module) values.Sized {
 	if mod.Decl.RemoteStates[name] == nil {
 		return values.Sized{}
 	}
-	s := e.remote(name, mod)
+	s := r.read(m, name)
 	if !s.known {
 		return values.Sized{Value: cty.DynamicVal}
 	}
-	v := cty.ObjectVal(map[string]cty.Value{"outputs": e.M.Remotes.outputs(s, name, references)})
+	v := cty.ObjectVal(map[string]cty.Value{"outputs": r.outputs(s, name, references)})
 	return values.Sized{Value: v, Size: limits.TextSize(v)}
 }
 
-// remote returns what a block reads. A block whose url needs its own outputs is in error.
-func (e *Evaluator) remote(name string, mod *instance.Module) *remoteState {
-	r := e.M.Remotes
+// read returns what a block reads. A block whose url needs its own outputs is in error.
+func (r *RemoteStates) read(m *Modules, name string) *remoteState {
 	r.mu.Lock()
 	s := r.found[name]
-	b := mod.Decl.RemoteStates[name]
+	b := m.Tree.Root.RemoteStates[name]
 	if s != nil {
 		if s.reading && len(s.diags) == 0 {
 			s.diags = hcl.Diagnostics{source.Failure(b.At, "A url that needs what it is to find", "The url of this remote_state is made of its "+
@@ -202,7 +200,7 @@ func (e *Evaluator) remote(name string, mod *instance.Module) *remoteState {
 	r.found[name] = s
 	r.mu.Unlock()
 	defer func() { s.reading = false }()
-	v, diags := e.M.Optional(b.Attrs["url"], cty.String, "the url of a remote_state", mod.Scope())
+	v, diags := m.Optional(b.Attrs["url"], cty.String, "the url of a remote_state", m.Top.Scope())
 	s.diags = append(s.diags, diags...)
 	if v == cty.NilVal || s.diags.HasErrors() || r.set.Builtins.Remote == nil || r.set.Src.Replay {
 		return s

@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"deployster/internal/app/judging"
 	"deployster/internal/app/typecache"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
@@ -18,7 +19,7 @@ func validateCommand(e Env) *cli.Command {
 		Description: "PATH is a directory to work in, like -chdir, or manifests; the default is the working directory.\n" +
 			"It needs no state and no values of variables: those that are missing count as unknown.\n" +
 			"Configs are held to the schemas that init, or a plan, has kept of their types here.\n" +
-				"With -run-images the images of types that have a validate_action judge them too, which needs what plan needs.",
+			"With -run-images the images of types that have a validate_action judge them too, which needs what plan needs.",
 		Flags: slices.Concat(varFlags(), []cli.Flag{
 			&cli.BoolFlag{Name: "run-images", Usage: "also have the images of types judge configs, without network and plugs"},
 			&cli.BoolFlag{Name: "json", Usage: "as JSON, with the keys of terraform validate -json"},
@@ -33,7 +34,7 @@ func runValidate(c *cli.Context, s *session) error {
 		diags = append(diags, typecache.Check(s.engine.Workspace, m)...)
 	}
 	if c.Bool("run-images") && !diags.HasErrors() {
-		more, err := s.engine.ValidateByImages(c.Context, m)
+		more, err := judging.Validate(c.Context, s.engine, m)
 		if err != nil {
 			return err
 		}

@@ -12,13 +12,14 @@ import (
 func (e *emitter) remote(b *hclsyntax.Block) string {
 	name, at := tfrefs.Clean(b.Labels[1]), b.DefRange()
 	if e.module.out != "." {
-		e.refuse(at, "Outputs of another state in a module", "%s reads them, and here only the root module does: declare it there, and pass "+
-			"what this module needs as a variable.", b.Labels[1])
+		e.refuse(at, "Outputs of another state in a module", "%s reads them, and here only the root module does: declare it there, "+
+			"and pass what this module needs as a variable.", b.Labels[1])
 		return ""
 	}
 	for _, a := range []string{"count", "for_each", "defaults"} {
 		if b.Body.Attributes[a] != nil {
-			e.refuse(at, "Unsupported "+tfrefs.RemoteKind, "%s has %s. Remove it; try(%s, DEFAULT) is a value for an output that is missing.",
+			e.refuse(at, "Unsupported "+tfrefs.RemoteKind, "%s has %s. Remove it; try(%s, DEFAULT) is a value for an output that is "+
+				"missing.",
 				b.Labels[1], a, "data."+tfrefs.RemoteKind+"."+b.Labels[1]+".outputs.NAME")
 			return ""
 		}

@@ -89,7 +89,8 @@ func (w *world) Discover(context.Context, typeclient.Target, protocol.Type, json
 }
 
 // Validate finds nothing: no image runs in a test.
-func (w *world) Validate(context.Context, typeclient.Target, protocol.Type, json.RawMessage, map[string]string) ([]protocol.Finding, error) {
+func (w *world) Validate(context.Context, typeclient.Target, protocol.Type, json.RawMessage,
+	map[string]string) ([]protocol.Finding, error) {
 	return nil, nil
 }
 

@@ -60,7 +60,7 @@ func stale(why, todo string) error {
 func Fresh(w *workspace.Workspace, used map[string]config.RemoteState) (warnings diag.Diagnostics, err error) {
 	for _, name := range slices.Sorted(maps.Keys(used)) {
 		was := used[name]
-		now, err := w.Remote(was.URL, nil)
+		now, err := workspace.Remotes{Workspace: w}.Read(was.URL, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +73,8 @@ func Fresh(w *workspace.Workspace, used map[string]config.RemoteState) (warnings
 		}
 		if changed := changes(was, now); len(changed) > 0 {
 			return nil, stale(fmt.Sprintf("%s of remote_state.%s changed after it was made", strings.Join(changed, ", "), name),
-				fmt.Sprintf("It was made with the serial %d of %s, which has the serial %d now. Plan again.", was.Serial, place, now.Serial))
+				fmt.Sprintf("It was made with the serial %d of %s, which has the serial %d now. Plan again.", was.Serial, place,
+					now.Serial))
 		}
 		if now.Status != string(state.StatusOK) && now.Serial != was.Serial {
 			warnings = append(warnings, config.IncompleteRemote(name, now))
@@ -86,14 +87,16 @@ func Fresh(w *workspace.Workspace, used map[string]config.RemoteState) (warnings
 func Changed(w *workspace.Workspace, used map[string]config.RemoteState) (list diag.Diagnostics) {
 	for _, name := range slices.Sorted(maps.Keys(used)) {
 		was := used[name]
-		now, err := w.Remote(was.URL, nil)
+		now, err := workspace.Remotes{Workspace: w}.Read(was.URL, nil)
 		if err != nil {
-			list = append(list, diag.Warningf("The outputs of another state were not read again", "remote_state.%s: %s", name, text(err)))
+			list = append(list, diag.Warningf("The outputs of another state were not read again", "remote_state.%s: %s", name,
+				text(err)))
 			continue
 		}
 		if changed := changes(was, now); len(changed) > 0 || now.Lineage != was.Lineage {
-			list = append(list, diag.Warningf("The outputs of another state changed during the apply", "remote_state.%s: %s. This apply has "+
-				"used the serial %d, and %s has the serial %d now. Plan again.", name, what(changed), was.Serial, w.Place(was.URL), now.Serial))
+			list = append(list, diag.Warningf("The outputs of another state changed during the apply", "remote_state.%s: %s. This apply "+
+				"has used the serial %d, and %s has the serial %d now. Plan again.", name, what(changed), was.Serial, w.Place(was.URL),
+				now.Serial))
 		}
 	}
 	return list

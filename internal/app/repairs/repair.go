@@ -11,7 +11,6 @@ import (
 	"deployster/internal/app/draft"
 	"deployster/internal/app/hosts"
 	"deployster/internal/app/images"
-	"deployster/internal/app/remotes"
 	"deployster/internal/app/stage"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner"
@@ -61,10 +60,10 @@ func (k Keeper) Repair(ctx context.Context, o RepairOptions) (done Repaired, err
 	if done.Snapshot.Serial != o.Prior.Serial || done.Snapshot.Lineage != o.Prior.Lineage {
 		return done, ErrElsewhere
 	}
-	if _, err := remotes.Fresh(k.Command.Work, o.Source.Manifest.Sources().Remote); errors.Is(err, remotes.ErrChanged) {
-		return done, ErrElsewhere // the manifests are read again, with what is published now
-	} else if err != nil {
+	if current, err := opened.Current(k.Command); err != nil {
 		return done, err
+	} else if !current {
+		return done, ErrElsewhere // the manifests are read again, with what is published now
 	}
 	defer o.Ended()
 	defer k.Machine.Files.Close(k.Command)

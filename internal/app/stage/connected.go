@@ -12,11 +12,11 @@ import (
 	"deployster/internal/app/draft"
 	"deployster/internal/app/hosts"
 	"deployster/internal/app/machine"
+	"deployster/internal/app/savedplan"
 	"deployster/internal/app/unsettled"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/remote/router"
 	"deployster/plan"
-	"deployster/plan/begins"
 	"deployster/state"
 )
 
@@ -131,7 +131,7 @@ func ActAgain(ctx context.Context, c command.Command, o Opened, m *machine.Machi
 func (n *Connected) greetAs(c command.Command, name string) {
 	lineage := state.NewID()
 	if n.Saved != nil {
-		lineage = begins.Lineage(n.Saved.ID)
+		lineage = savedplan.Lineage(n.Saved)
 	}
 	as := remote.Hello{Lineage: cmp.Or(n.Prior.Lineage, lineage), Epoch: int64(n.Prior.Serial) + 1, Turn: n.store.Turn(),
 		Run: c.Work.Started.UTC().Format(time.RFC3339Nano), Process: "deployster " + name}

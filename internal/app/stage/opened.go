@@ -2,6 +2,7 @@ package stage
 
 import (
 	"context"
+	"errors"
 
 	"deployster/internal/app/command"
 	"deployster/internal/app/remotes"
@@ -93,3 +94,12 @@ func Recovered(c command.Command, o Opened, r *state.Recovery) {
 
 // Apart returns the words of what nobody acts on because of other states.
 func (o Opened) Apart() map[string]string { return o.left.Words() }
+
+// Current reports whether what the manifest uses of other states is still published.
+func (o Opened) Current(c command.Command) (bool, error) {
+	_, err := remotes.Fresh(c.Work, o.Manifest.Sources().Remote)
+	if errors.Is(err, remotes.ErrChanged) {
+		return false, nil
+	}
+	return err == nil, err
+}

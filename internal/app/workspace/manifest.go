@@ -25,7 +25,9 @@ type load func(config.Sources, []config.VarInput, config.Builtins) (*config.Mani
 
 // Manifest reads the manifests and the variables, and reports warnings.
 func (w *Workspace) Manifest(ctx context.Context, in Inputs) (*config.Manifest, error) {
-	m, diags, err := w.read(ctx, in, config.Load, w.reading())
+	b := w.builtins()
+	b.Remote = Remotes{w}.Read
+	m, diags, err := w.read(ctx, in, config.Load, b)
 	if err != nil {
 		return nil, err
 	}

@@ -12,16 +12,12 @@ import (
 	"deployster/state"
 )
 
-// reading returns the builtins for a manifest that is planned: it reads what other states publish.
-func (w *Workspace) reading() config.Builtins {
-	b := w.builtins()
-	b.Remote = w.Remote
-	return b
-}
+// Remotes reads what other states publish.
+type Remotes struct{ *Workspace }
 
-// Remote reads what another state publishes, without a lock. The url may be the path of its file. keys are those that a manifest
+// Read reads what another state publishes, without a lock. The url may be the path of its file. keys are those that a manifest
 // names; nil = those of the environment alone.
-func (w *Workspace) Remote(url string, keys *config.Encryption) (config.RemoteState, error) {
+func (w Remotes) Read(url string, keys *config.Encryption) (config.RemoteState, error) {
 	if stores.IsURL(url) {
 		if err := stores.Check(url); err != nil {
 			return config.RemoteState{}, err

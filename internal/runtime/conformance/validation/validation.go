@@ -14,9 +14,9 @@ import (
 )
 
 // Fix is what an author has to do about an error of Check.
-const Fix = "Read one JSON object from stdin, with the \"config\", and print {\"diagnostics\": [...]}, each with a severity, a path and a " +
-	"message: errors only about what no object could have, without network, and the same for the same config. Values that are listed in " +
-	"\"unknown\" are left out: judge the others."
+const Fix = "Read one JSON object from stdin, with the \"config\", and print {\"diagnostics\": [...]}, each with a severity, a path and " +
+	"a message: errors only about what no object could have, without network, and the same for the same config. Values that are listed " +
+	"in \"unknown\" are left out: judge the others."
 
 // Client has a type judge a config. *typeclient.Client is one.
 type Client interface {

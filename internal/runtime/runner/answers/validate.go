@@ -20,7 +20,8 @@ func ReadFindings(answer []byte) ([]protocol.Finding, error) {
 	}
 	list := []protocol.Finding{}
 	for _, r := range f.objects("diagnostics") {
-		one := protocol.Finding{Severity: protocol.FindingSeverity(r.needText("severity")), Message: r.needText("message"), Path: r.Text("path")}
+		one := protocol.Finding{Severity: protocol.FindingSeverity(r.needText("severity")), Message: r.needText("message"),
+			Path: r.Text("path")}
 		switch {
 		case one.Severity != protocol.FindingError && one.Severity != protocol.FindingWarning:
 			r.Problem("%q is %q, and must be \"error\" or \"warning\"", r.at("severity"), one.Severity)

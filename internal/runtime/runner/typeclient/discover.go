@@ -11,6 +11,7 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/answers"
+	"deployster/internal/runtime/runner/typeschema"
 	"deployster/protocol"
 )
 
@@ -49,7 +50,7 @@ func (c *Client) Discover(ctx context.Context, t Target, ty protocol.Type, defau
 	if err != nil {
 		return nil, err
 	}
-	list, err := c.readDiscovered(ty, defaults, r.Stdout)
+	list, err := readDiscovered(defaults, r.Stdout, func(config json.RawMessage) []typeschema.Violation { return c.CheckConfig(ty, config, nil) })
 	if err != nil {
 		return nil, protocolError(k, c.o.hide(r.Stdout), err)
 	}
@@ -58,7 +59,8 @@ func (c *Client) Discover(ctx context.Context, t Target, ty protocol.Type, defau
 
 // readDiscovered parses an answer with one object on each line. A config that lacks a
 // value gets it from the defaults.
-func (c *Client) readDiscovered(ty protocol.Type, defaults json.RawMessage, answer []byte) (list []Discovered, err error) {
+func readDiscovered(defaults json.RawMessage, answer []byte,
+	check func(json.RawMessage) []typeschema.Violation) (list []Discovered, err error) {
 	for i, line := range bytes.Split(bytes.TrimSuffix(answer, []byte("\n")), []byte("\n")) {
 		if len(answer) == 0 {
 			return nil, nil
@@ -80,7 +82,7 @@ func (c *Client) readDiscovered(ty protocol.Type, defaults json.RawMessage, answ
 		if one.Config, err = jsondoc.Filled(one.Config, defaults); err != nil {
 			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
-		if found := c.CheckConfig(ty, one.Config, nil); len(found) > 0 {
+		if found := check(one.Config); len(found) > 0 {
 			return nil, fmt.Errorf("line %d does not match the image's own config_schema: %s", i+1, found[0].Sentence())
 		}
 		list = append(list, one)

@@ -1,9 +1,10 @@
-package app
+package judging
 
 import (
 	"context"
 
 	"deployster/config"
+	"deployster/internal/app"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan/subject"
@@ -11,9 +12,9 @@ import (
 	"deployster/state"
 )
 
-// ValidateByImages has the types of a manifest judge the configs of its resources, and checks these against the schemas. It queries
+// Validate has the types of a manifest judge the configs of its resources, and checks these against the schemas. It queries
 // no state. What runs on hosts is left out: it is judged by plan.
-func (e *Engine) ValidateByImages(ctx context.Context, m *config.Manifest) (diag.Diagnostics, error) {
+func Validate(ctx context.Context, e *app.Engine, m *config.Manifest) (diag.Diagnostics, error) {
 	machine, err := e.Machine(ctx)
 	if err != nil {
 		return nil, err
@@ -26,7 +27,7 @@ func (e *Engine) ValidateByImages(ctx context.Context, m *config.Manifest) (diag
 	if err != nil {
 		return nil, err
 	}
-	client := machine.Client(e.command, machine.Places, state.Snapshot{}, pins, resolver)
+	client := machine.Client(e.Command(), machine.Places, state.Snapshot{}, pins, resolver)
 	types, targets := map[string]protocol.Type{}, map[string]typeclient.Target{}
 	elsewhere := 0
 	for _, r := range m.Resources() {
