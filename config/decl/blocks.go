@@ -40,10 +40,11 @@ type declarations struct {
 func newDeclarations() declarations {
 	return declarations{Variables: map[string]*Variable{}, Locals: map[string]*Local{}, Types: map[string]*Block{},
 		Plugs: map[string]*Block{}, Semaphores: map[string]*Block{}, Artifacts: map[string]*Block{}, Checks: map[string]*Check{},
-		Hosts: map[string]*Block{}, Exclusive: map[string]*Block{}, Policies: map[string]*Policy{}, Notify: map[string]*Block{}, RemoteStates: map[string]*Block{},
-		Secrets:    map[string]*Block{},
-		Operations: map[string]*Operation{},
-		Resources:  map[string]*Resource{}, Outputs: map[string]*Block{}, Calls: map[string]*Call{}}
+		Hosts: map[string]*Block{}, Exclusive: map[string]*Block{}, Policies: map[string]*Policy{}, Notify: map[string]*Block{},
+		RemoteStates: map[string]*Block{},
+		Secrets:      map[string]*Block{},
+		Operations:   map[string]*Operation{},
+		Resources:    map[string]*Resource{}, Outputs: map[string]*Block{}, Calls: map[string]*Call{}}
 }
 
 // Block is a declaration that consists of its attributes.

@@ -10,14 +10,13 @@ import (
 // constVariable decodes the attribute const of a variable.
 func (l *loader) constVariable(v *Variable) {
 	a := v.Attrs["const"]
-	l.constant(a, cty.Bool, func(x cty.Value) { v.Const = x.True() })
-	if v.Const && v.sensitive {
-		l.add(source.Failure(a.Range, "A sensitive constant", "The variable %q has const = true: its value decides what is read, and is shown "+
-			"in messages and in the lock file. Remove sensitive or const.", v.Name))
+	if l.constant(a, cty.Bool, func(x cty.Value) { v.Const = x.True() }); v.Const && v.sensitive {
+		l.add(source.Failure(a.Range, "A sensitive constant", "The variable %q has const = true: its value decides what is read, and is "+
+			"shown in messages. Remove sensitive or const.", v.Name))
 	}
 	if v.Const && l.b.Parent != nil {
-		l.add(source.Failure(a.Range, "A constant in a module", "The variable %q of a module gets its value from the module block, which is "+
-			"evaluated later. Only variables of the root manifest can have const = true. Remove it here.", v.Name))
+		l.add(source.Failure(a.Range, "A constant in a module", "The variable %q of a module gets its value from the module block, "+
+			"which is evaluated later. Only variables of the root manifest can have const = true. Remove it here.", v.Name))
 	}
 }
 
@@ -26,27 +25,24 @@ func (v *Variable) misplaced(in source.VarInput) *hcl.Diagnostic {
 	if !v.Const || !in.Quiet {
 		return nil
 	}
-	return source.Failure(v.At, "A constant from the environment", "The variable %q has const = true, so its value comes from its default, "+
-		"a variable file or -var, and not from %s: all who run a command here must read the same modules. Give it with -var '%s=VALUE', or "+
-		"write it into vars.auto.hcl.", v.Name, in.Origin, v.Name)
+	return source.Failure(v.At, "A constant from the environment", "The variable %q has const = true, so its value comes from its default, a "+
+		"file or -var, and not from %s. Give it with -var '%s=VALUE', or write it into vars.auto.hcl.", v.Name, in.Origin, v.Name)
 }
 
-// Consts returns the values of the variables with const = true. They are known as soon as the files of the root are decoded, before
-// any module is read; errors in them are reported when all variables get their values.
+// Consts returns the values of the variables with const = true. They are known as soon as the files of the root are
+// decoded, before any module is read; errors in them are reported when all variables get their values.
 func (t *Tree) Consts(inputs []source.VarInput) map[string]cty.Value {
-	given := map[string]source.VarInput{}
+	given, found := map[string]source.VarInput{}, map[string]cty.Value{}
 	for _, in := range inputs {
 		given[in.Name] = in
 	}
-	found := map[string]cty.Value{}
 	for name, v := range t.Root.Variables {
-		if !v.Const {
-			continue
-		}
-		in, ok := given[name]
-		found[name] = cty.UnknownVal(v.Typ)
-		if value, diags := t.valueOf(v, in, ok); !diags.HasErrors() && value != cty.NilVal {
-			found[name] = value
+		if v.Const {
+			in, ok := given[name]
+			found[name] = cty.UnknownVal(v.Typ)
+			if value, diags := t.valueOf(v, in, ok); !diags.HasErrors() && value != cty.NilVal {
+				found[name] = value
+			}
 		}
 	}
 	return found

@@ -77,8 +77,8 @@ var kinds = []Kind{
 		allowed: notStatic, declared: func(b *Module, _ Usage) Names { return publishNames{b} }},
 	{Block: "remote_state", named: true, schema: remoteStateSchema,
 		decode: func(l *loader, b *hcl.Block) { l.attributes(b, remoteStateSchema, l.b.RemoteStates) },
-		Root:   "remote_state", Noun: "state of another project", Advice: "Declare it in the root manifest, or correct the name; a module gets the " +
-			"values by a variable",
+		Root:   "remote_state", Noun: "state of another project",
+		Advice:   "Declare it in the root manifest, or correct the name; a module gets the values by a variable",
 		declared: func(b *Module, _ Usage) Names { return names[*Block](b.RemoteStates) }},
 	{Block: "output", named: true, schema: outputSchema,
 		decode:      (*loader).output,

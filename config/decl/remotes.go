@@ -23,11 +23,6 @@ func (l *loader) exports(c *hcl.BodyContent) {
 		return
 	}
 	attrs, at := l.single(c, "exports", exportsSchema), blocks[0].DefRange
-	if first := l.t.Exports; first != nil {
-		l.add(source.Failure(at, "Declared twice", "There is already an exports block, at %s:%d. Put both together.", first.At.Filename,
-			first.At.Start.Line))
-		return
-	}
 	if l.b.Parent != nil {
 		l.add(source.Failure(at, "Exports in a module", "Only outputs of the root manifest are published. Move this block there."))
 		return
@@ -38,8 +33,7 @@ func (l *loader) exports(c *hcl.BodyContent) {
 // noRemotes adds an error for each remote_state block in a module, which cannot have them.
 func (l *loader) noRemotes() {
 	for _, name := range slices.Sorted(maps.Keys(l.b.RemoteStates)) {
-		l.add(source.Failure(l.b.RemoteStates[name].At, "A remote_state in a module", "Outputs of other states are read by the root manifest "+
-			"only. Declare it there, and pass what the module needs as a variable, for example %s = remote_state.%s.outputs.%s.", name, name,
-			name))
+		l.add(source.Failure(l.b.RemoteStates[name].At, "A remote_state in a module", "Outputs of other states are read by the root "+
+			"manifest only. Declare it there, and pass what the module needs as a variable."))
 	}
 }

@@ -190,8 +190,8 @@ func (r *RemoteStates) read(m *Modules, name string) *remoteState {
 	b := m.Tree.Root.RemoteStates[name]
 	if s != nil {
 		if s.reading && len(s.diags) == 0 {
-			s.diags = hcl.Diagnostics{source.Failure(b.At, "A url that needs what it is to find", "The url of this remote_state is made of its "+
-				"own outputs. Make it of variables, local values and constants.")}
+			s.diags = hcl.Diagnostics{source.Failure(b.At, "A url that needs what it is to find", "The url of this remote_state is made of "+
+				"its own outputs. Make it of variables, local values and constants.")}
 		}
 		r.mu.Unlock()
 		return s
@@ -209,7 +209,8 @@ func (r *RemoteStates) read(m *Modules, name string) *remoteState {
 	if err == nil {
 		for output, o := range is.Outputs {
 			if _, bad := values.FromJSON(o.Value); bad != nil {
-				err = diag.Errorf("The outputs of another state are damaged", "The output %q of %s is not valid JSON: %s.", output, v.AsString(), bad)
+				err = diag.Errorf("The outputs of another state are damaged", "The output %q of %s is not valid JSON: %s.", output,
+					v.AsString(), bad)
 			}
 		}
 	}
@@ -232,7 +233,7 @@ func IncompleteRemote(name string, r source.RemoteState) (summary, detail string
 		"that its outputs may not be what that project declares."
 }
 
-// cannotRead returns the error for another state that cannot be read. It does not quote the url, which may have a password in it.
+// cannotRead returns the error for another state that cannot be read, without the url, which may have a password in it.
 func cannotRead(b *decl.Block, err error) *hcl.Diagnostic {
 	if d, worded := errors.AsType[*diag.Diagnostic](err); worded {
 		return source.Failure(b.At, d.Summary, "%s", d.Detail)

@@ -23,7 +23,8 @@ func (a initAnswer) notify(states bool) bool {
 	case c.Entrypoint == "" && len(c.Args) == 0:
 		a.Problem("\"notify\" must differ from init: give at least one of entrypoint, args")
 	}
-	for _, key := range []string{"plugs", "plugs_in", "watch_action", "discover_action", "validate_action", "worker", "batch", "guard", "state_schema",
+	for _, key := range []string{"plugs", "plugs_in", "watch_action", "discover_action", "validate_action",
+		"worker", "batch", "guard", "state_schema",
 		"identity",
 		"kind", "auto_edges", "absent", "repair", "refresh", "memory", "unknowns", "independent", "reuse", "reuse_actions", "needs",
 		"dependencies"} {

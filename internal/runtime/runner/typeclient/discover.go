@@ -50,7 +50,9 @@ func (c *Client) Discover(ctx context.Context, t Target, ty protocol.Type, defau
 	if err != nil {
 		return nil, err
 	}
-	list, err := readDiscovered(defaults, r.Stdout, func(config json.RawMessage) []typeschema.Violation { return c.CheckConfig(ty, config, nil) })
+	list, err := readDiscovered(defaults, r.Stdout, func(config json.RawMessage) []typeschema.Violation {
+		return c.CheckConfig(ty, config, nil)
+	})
 	if err != nil {
 		return nil, protocolError(k, c.o.hide(r.Stdout), err)
 	}
