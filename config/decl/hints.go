@@ -47,12 +47,8 @@ var (
 			"that.",
 		"providers": "There are no providers to hand on: a module gets variables, and the plugs of the manifest.",
 	}
-	remoteHints = map[string]string{
-		"backend": "The url names the other state: url = \"s3://BUCKET/PATH\", or the path of its file.",
-		"config":  "The url names the other state: url = \"s3://BUCKET/PATH\", or the path of its file.",
-		"path":    "The path of a state file is its url, too: url = \"../net/deployster.state.json\".",
-	}
-	hostHints = map[string]string{
+	remoteHints = map[string]string{"backend": "The url names the other state: url = \"s3://BUCKET/PATH\", or the path of its file."}
+	hostHints   = map[string]string{
 		"host":         "Where it is reached is its address: a name, an address, or an alias of ssh's config.",
 		"hostname":     "Where it is reached is its address: a name, an address, or an alias of ssh's config.",
 		"password":     "There are no passwords: ssh must log in with a key or an agent, without a prompt. For sudo it is the same.",
