@@ -125,15 +125,15 @@ plug "rel" { path = "./x/../y" }
 	}
 	b := *list[1]
 	want := Resource{Address: "b", TypeRef: "acme/disk:1.2", ReadOnly: true, PreventDestroy: true, OnRemove: OnRemoveForget,
-		Retry: Retry{Attempts: 4, Delay: 2 * time.Second}, Watch: Watch{Poll: new(time.Duration), TellOnly: true, Actions: []string{"create", "update"}}, Semaphores: []string{"one"},
+		Retry: Retry{Attempts: 4, Delay: 2 * time.Second}, Watch: Watch{Poll: new(time.Duration), TellOnly: true, Actions: []string{"create", "update"}, At: b.Watch.At}, Semaphores: []string{"one"},
 		Timeouts: Timeouts{State: 5 * time.Minute, Action: time.Hour}, Aliases: map[string]string{"first": "a"}, Edges: []Edge{{To: "a", Origin: FromDependency}}, Range: b.Range,
 		Settings: runner.Settings{Network: runner.NoNetwork, Env: map[string]string{"A": "b", "N": "1"}, Memory: 256 << 20, PIDs: 64, Workdir: m.Sources().Workspace, ReadOnlyRootFS: true,
 			CPU: 500, Disk: 1 << 30, MaxAnswer: 1 << 20, KeepLog: 64 << 10, UserNS: runner.AutoUserNS, Capabilities: runner.Capabilities{Add: []string{"NET_ADMIN", "SYS_TIME"}, Drop: []string{"ALL"}}, User: "1000:2000", InitTimeout: 10 * time.Second}}
 	if !reflect.DeepEqual(b, want) {
 		t.Errorf("\n got %+v\nwant %+v", b, want)
 	}
-	if b.Range.String() != "main.hcl:38" {
-		t.Error(b.Range)
+	if b.Range.String() != "main.hcl:38" || b.Watch.At.String() != "main.hcl:34" {
+		t.Error(b.Range, b.Watch.At)
 	}
 	if got := m.Semaphores(); !slices.Equal(got, []Semaphore{{Name: "one", Slots: 3}}) || m.Resource("b").Retry != want.Retry || m.Resource("c") != nil {
 		t.Errorf("%+v", got)

@@ -66,8 +66,7 @@ func samplePlan() *plan.Plan {
 		Rootless: []rootless.Loss{rootless.NoLimits},
 		Operations: map[string]plan.Scheduled{"nightly": {Scheduled: state.Scheduled{Resource: "svc", Run: "backup", Input: json.RawMessage(`{"a":1}`),
 			Sensitive: []string{"/a"}, Schedule: "0 2 * * *"}, Changed: true, Removed: true}},
-		Remote: map[string]config.RemoteState{"net": {URL: "s3://b/net", Lineage: "l", Serial: 2, Status: "ok", Missing: []string{"b"},
-			Outputs: map[string]config.RemoteOutput{"a": {Value: json.RawMessage(`1`), Sensitive: true}}}},
+		Remote:    sampleRemote(),
 		Selection: plan.Selection{Targets: []string{"svc"}, Excludes: []string{"x"}, Replace: []string{"conf"}, NoRefresh: true, RefreshOnly: true}, LeftOut: []string{"x"}, Unreached: map[string]*reason.Reason{"x": reason.New(reason.DependencyLeft, "y")},
 		Transfers: []state.Transferred{{Address: "gone", Transfer: state.Transfer{ID: "t"}}},
 		Instances: map[string]config.Instances{"node": {Keys: []string{"a/b", "ü"}}, "module.web": {Count: &two}},
@@ -79,11 +78,17 @@ func samplePlan() *plan.Plan {
 			Modules:   map[string][]config.File{"../web": {{Path: "../web/a.hcl", Bytes: []byte("locals {}\n")}, {Path: "../web/b.hcl", Bytes: []byte{}}}},
 			Instances: map[string]config.Instances{"node": {Keys: []string{"a/b", "ü"}}, "module.web": {Count: &two}},
 			Artifacts: map[string]config.ArtifactValue{"site": samplePin().Value()},
+			Remote:    sampleRemote(),
 			Reads:     map[string][]byte{"a.txt": []byte("text")}, Lists: map[string][]string{"d\n*": {"a", "b"}}, Home: "/home/me", Replay: true,
 			Hosts: map[string]protocol.HostFacts{"db": {Hostname: "db1", OS: "debian", CPUs: 4, Memory: 8 << 30}}},
 	}
 	p.ID = plan.Fingerprint(p)
 	return p
+}
+
+func sampleRemote() map[string]config.RemoteState {
+	return map[string]config.RemoteState{"net": {URL: "s3://b/net", Lineage: "l", Serial: 2, Status: "ok", Missing: []string{"b"},
+		Outputs: map[string]config.RemoteOutput{"a": {Value: json.RawMessage(`1`), Sensitive: true}}}}
 }
 
 func written(t *testing.T, p *plan.Plan) []byte {
