@@ -81,7 +81,8 @@ func TestDocs_Events(t *testing.T) {
 	if err != nil || len(files) < 10 {
 		t.Fatal(files, err)
 	}
-	protocol := read(t, "docs/protocol.md") + read(t, "docs/commands.md") + read(t, "docs/artifact-images.md") + read(t, "docs/policy.md")
+	protocol := read(t, "docs/protocol.md") + read(t, "docs/commands.md") + read(t, "docs/artifact-images.md") + read(t, "docs/policy.md") +
+		read(t, "docs/secrets.md")
 	for _, file := range files {
 		if link := "schemas/" + filepath.Base(file) + ")"; !strings.Contains(page, link) && !strings.Contains(protocol, link) {
 			t.Errorf("no page leads to %s", file)
