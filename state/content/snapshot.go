@@ -131,55 +131,6 @@ type Output struct {
 	Export    bool            `json:"export,omitempty"` // other projects may read it
 }
 
-// Applied is a recorded run.
-type Applied struct {
-	Plan   string    `json:"plan"` // the id of the plan, which is applied once
-	Run    string    `json:"run"`  // the id of this run
-	At     time.Time `json:"at"`
-	Status Status    `json:"status"`
-	Watch  bool      `json:"watch,omitempty"`  // it was a repair by `deployster watch`
-	Serial uint64    `json:"serial,omitempty"` // of the state with this run; none = it is not known
-	// By is who applied it, and with which command; none = it is not known.
-	By actions.By `json:"by,omitzero"`
-	// InFlight are the actions that were running when the process was killed.
-	InFlight []InFlight `json:"in_flight,omitempty"`
-	// Done are the resources that a killed run had recorded, with the Pin of each, "" =
-	// removed. Moved reports that it had made the moves of its plan. A command that resumes
-	// the plan does not repeat them.
-	Done  map[string]string `json:"done,omitempty"`
-	Moved bool              `json:"moved,omitempty"`
-	// Begun are the resources on which a killed run had started an action, and Failed those
-	// that had failed in it: from them a command that resumes the plan knows the begun and
-	// the failed hosts.
-	Begun  []string `json:"begun,omitempty"`
-	Failed []string `json:"failed,omitempty"`
-}
-
-// Status is how a run ended.
-type Status string
-
-// The statuses. StatusIncomplete is of a run that has left something, in which nothing failed;
-// StatusInterrupted is of a run that stopped by itself on a signal;
-// StatusDied is of one whose process was killed, so that its plan can be resumed.
-const (
-	StatusOK          Status = "ok"
-	StatusIncomplete  Status = "incomplete"
-	StatusError       Status = "error"
-	StatusInterrupted Status = "interrupted"
-	StatusDied        Status = "died"
-)
-
-// MaxApplied is how many runs a state file keeps.
-const MaxApplied = 100
-
-// InFlight is an action that was started and whose end was not recorded.
-type InFlight struct {
-	Address string    `json:"address"`
-	Action  string    `json:"action"`
-	Key     string    `json:"idempotency_key,omitempty"`
-	Started time.Time `json:"started"`
-}
-
 // Duration is a duration that is written as text like "5m0s".
 type Duration time.Duration
 
