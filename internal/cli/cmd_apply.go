@@ -8,6 +8,7 @@ import (
 	"deployster/apply"
 	"deployster/internal/app"
 	"deployster/internal/cli/hosts"
+	"deployster/internal/cli/plans"
 )
 
 func applyCommand(e Env) *cli.Command {
@@ -17,7 +18,7 @@ func applyCommand(e Env) *cli.Command {
 		ArgsUsage: "[PLAN | PATH ...]",
 		Description: "A saved plan needs no approval and no manifests. Without one, apply shows the plan and prompts for approval.\n" +
 			"- is a plan on stdin. Exit codes: 0 done, 1 error or incomplete, 130 interrupted.",
-		Flags:  slices.Concat(varFlags(), planSelectionFlags(), refreshFlags(), applyFlags(), requireFlags(), eventFlags()),
+		Flags:  slices.Concat(varFlags(), planSelectionFlags(), refreshFlags(), applyFlags(), plans.RequireFlags(), eventFlags()),
 		Action: e.action(runApply),
 	}
 }
@@ -54,7 +55,7 @@ func runDestroy(c *cli.Context, s *session) error {
 func applyOptions(c *cli.Context, s *session) app.ApplyOptions {
 	return app.ApplyOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Parallelism: parallelism(c), KeepGoing: c.Bool("keep-going"),
 		HostOptions: hosts.WavesOf(c),
-		Report:      c.String("report"), Approval: approvalOptions(c, s), Policy: policy(c), Override: overridesOf(c)}
+		Report:      c.String("report"), Approval: approvalOptions(c, s), Policy: plans.Conditions(c), Override: overridesOf(c)}
 }
 
 // applied returns the error with which a command ends after this result of an apply.

@@ -6,6 +6,7 @@ import (
 	"deployster/internal/app"
 	"deployster/internal/app/discover"
 	"deployster/internal/app/workspace"
+	"deployster/internal/cli/flagvalues"
 	"deployster/internal/cli/hosts"
 	"deployster/internal/ui/render"
 
@@ -44,8 +45,8 @@ func runPlan(c *cli.Context, s *session) error {
 	}
 	file := c.String("out")
 	p, err := s.engine.Plan(c.Context, app.PlanOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Parallelism: parallelism(c),
-		Explain: wordsOf(c, "explain"), HostOptions: hosts.OptionsOf(c), Out: file, SignKey: given(c, "sign-key"),
-		AnyState: c.Bool("any-state"), Override: overridesOf(c), Approve: given(c, "approve")})
+		Explain: flagvalues.WordsOf(c, "explain"), HostOptions: hosts.OptionsOf(c), Out: file, SignKey: flagvalues.Given(c, "sign-key"),
+		AnyState: c.Bool("any-state"), Override: overridesOf(c), Approve: flagvalues.Given(c, "approve")})
 	if err != nil {
 		if p != nil && file != "" && file != workspace.Std {
 			s.ui.Printf("\nSaved to %s, to be reviewed: apply refuses it.\n", file)

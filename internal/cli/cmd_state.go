@@ -8,6 +8,8 @@ import (
 
 func stateCommand(e Env) *cli.Command { return states.Command(e.stateAction) }
 
+func outputCommand(e Env) *cli.Command { return states.OutputCommand(e.stateAction) }
+
 func resolveCommand(e Env) *cli.Command { return states.ResolveCommand(e.stateAction) }
 
 func (e Env) stateAction(run states.Run) cli.ActionFunc {

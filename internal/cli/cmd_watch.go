@@ -11,6 +11,7 @@ import (
 	"deployster/internal/app/watch"
 	"deployster/internal/app/watching"
 	"deployster/internal/base/diag"
+	"deployster/internal/cli/plans"
 	"deployster/internal/cli/process"
 )
 
@@ -35,14 +36,14 @@ func watchCommand(e Env) *cli.Command {
 			&cli.StringFlag{Name: "metrics", DefaultText: "not served",
 				Usage: "serve /metrics for Prometheus and /healthz at `ADDR`: host:port or unix:PATH"},
 			&cli.IntFlag{Name: "parallelism", Value: 2, Usage: "start containers for at most `N` checks concurrently"},
-		}, requireFlags(), eventFlags()),
+		}, plans.RequireFlags(), eventFlags()),
 		Action: e.action(runWatch),
 	}
 }
 
 func runWatch(c *cli.Context, s *session) (err error) {
 	o := watching.Options{SourceOptions: repairs.SourceOptions{Inputs: inputs(c, s), Selection: selectionOf(c),
-		Policy: policy(c)},
+		Policy: plans.Conditions(c)},
 		Approve: c.String("approve"), Follow: c.StringSlice("follow"), Parallelism: c.Int("parallelism"),
 		Converged:  c.Duration("converged-timeout"),
 		MaxRuntime: c.Duration("max-runtime"), Metrics: c.String("metrics"),

@@ -6,7 +6,6 @@ import (
 	"deployster/internal/app"
 	"deployster/internal/app/approval"
 	judging "deployster/internal/app/policy"
-	"deployster/internal/app/savedplan"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/cli/flagvalues"
@@ -89,18 +88,10 @@ func refreshFlags() []cli.Flag {
 	}
 }
 
-// wordsOf returns the values of a flag that may be repeated.
-func wordsOf(c *cli.Context, name string) []string {
-	if list, ok := c.Generic(name).(*flagvalues.Words); ok {
-		return list.List
-	}
-	return nil
-}
-
 // selectionOf returns the selection that the flags make. A flag that the command does not
 // have counts as not given.
 func selectionOf(c *cli.Context) plan.Selection {
-	return plan.Selection{Targets: wordsOf(c, "target"), Excludes: wordsOf(c, "exclude"), Replace: wordsOf(c, "replace"),
+	return plan.Selection{Targets: flagvalues.WordsOf(c, "target"), Excludes: flagvalues.WordsOf(c, "exclude"), Replace: flagvalues.WordsOf(c, "replace"),
 		Destroy: c.Bool("destroy"), NoRefresh: c.IsSet("refresh") && !c.Bool("refresh"), RefreshOnly: c.Bool("refresh-only")}
 }
 
@@ -158,16 +149,8 @@ func approvalFlags() []cli.Flag {
 
 // approvalOptions returns the options that the approval flags set.
 func approvalOptions(c *cli.Context, s *session) approval.Options {
-	return approval.Options{Auto: c.Bool("auto-approve"), Confirm: given(c, "confirm"), Kinds: given(c, "approve"),
-		Deferred: given(c, "deferred"), Ask: s.env.Interactive && c.Bool("input")}
-}
-
-// given returns the value of a flag; nil = it was not given.
-func given(c *cli.Context, name string) *string {
-	if !c.IsSet(name) {
-		return nil
-	}
-	return new(c.String(name))
+	return approval.Options{Auto: c.Bool("auto-approve"), Confirm: flagvalues.Given(c, "confirm"), Kinds: flagvalues.Given(c, "approve"),
+		Deferred: flagvalues.Given(c, "deferred"), Ask: s.env.Interactive && c.Bool("input")}
 }
 
 // overrideFlags returns the flags of a decision about policies.
@@ -181,29 +164,7 @@ func overrideFlags() []cli.Flag {
 
 // overridesOf returns the policies that the flags override.
 func overridesOf(c *cli.Context) judging.Overrides {
-	return judging.Overrides{Names: wordsOf(c, "override"), Reason: given(c, "reason")}
-}
-
-func requireSignatureFlag() cli.Flag {
-	return &cli.StringFlag{Name: "require-signature",
-		Usage: "refuse a plan that is not signed with a key of `FILE` ($" + savedplan.RequireSignature + ")"}
-}
-
-func requireFlags() []cli.Flag {
-	return []cli.Flag{
-		requireDigestFlag(),
-		requireSignatureFlag(),
-	}
-}
-
-func requireDigestFlag() cli.Flag {
-	return &cli.StringFlag{Name: "require-digest", Usage: "refuse a plan whose digest is not `DIGEST` (deployster show -digest prints it)"}
-}
-
-// policy returns the conditions of the flags on a plan.
-func policy(c *cli.Context) savedplan.PolicyOptions {
-	return savedplan.PolicyOptions{Digest: given(c, "require-digest"), Deferred: given(c, "deferred"),
-		Signature: given(c, "require-signature")}
+	return judging.Overrides{Names: flagvalues.WordsOf(c, "override"), Reason: flagvalues.Given(c, "reason")}
 }
 
 // eventFlags returns the flags of commands that send events.

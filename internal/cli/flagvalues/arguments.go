@@ -29,3 +29,19 @@ func AtMost(c *cli.Context, most int) error {
 	return diag.Errorf("Unexpected argument", "%s takes no argument %q. `%s -help` lists its arguments.",
 		c.Command.HelpName, diag.Visible(c.Args().Get(most)), c.Command.HelpName)
 }
+
+// Given returns the value of a flag; nil = it was not given.
+func Given(c *cli.Context, name string) *string {
+	if !c.IsSet(name) {
+		return nil
+	}
+	return new(c.String(name))
+}
+
+// WordsOf returns the values of a flag that may be repeated.
+func WordsOf(c *cli.Context, name string) []string {
+	if list, ok := c.Generic(name).(*Words); ok {
+		return list.List
+	}
+	return nil
+}

@@ -24,5 +24,6 @@ func ServeEditor(w *workspace.Workspace) error {
 	if err := os.Chdir(w.Dir); err != nil {
 		return err
 	}
-	return diag.Errorf("The language server cannot be started", "%s: %s.", path, syscall.Exec(path, []string{path, "-for=" + Version}, w.Environ))
+	return diag.Errorf("The language server cannot be started", "%s: %s.", path,
+		syscall.Exec(path, []string{path, "-for=" + Version}, w.Environ))
 }

@@ -1,4 +1,4 @@
-package cli
+package plans
 
 import (
 	"path/filepath"
@@ -8,6 +8,7 @@ import (
 
 	"deployster/internal/app/savedplan"
 	"deployster/internal/base/diag"
+	"deployster/internal/cli/flagvalues"
 	"deployster/internal/cli/states"
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/planpage"
@@ -15,23 +16,25 @@ import (
 	"deployster/plan"
 )
 
-func showCommand(e Env) *cli.Command {
+// ShowCommand returns the command that shows a plan or the state. action makes a cli action of a function that runs in a
+// session, and shared are the flags that other commands have too.
+func ShowCommand(action func(Run) cli.ActionFunc, shared ...cli.Flag) *cli.Command {
 	return &cli.Command{
 		Name:      "show",
 		Usage:     "show a saved plan, or the state",
 		ArgsUsage: "[PLAN]",
-		Flags: []cli.Flag{
+		Flags: slices.Concat([]cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "as JSON, without sensitive values"},
 			&cli.BoolFlag{Name: "html", Usage: "a saved plan as a web page, without sensitive values"},
 			&cli.BoolFlag{Name: "markdown", Usage: "a saved plan as a comment for a review, without sensitive values"},
 			&cli.BoolFlag{Name: "digest", Usage: "print the digest of a saved plan, and nothing else"},
-			requireSignatureFlag(), compactFlag(), explainFlag(),
-		},
-		Action: e.action(runShow),
+			requireSignatureFlag(),
+		}, shared),
+		Action: action(show),
 	}
 }
 
-func runShow(c *cli.Context, s *session) error {
+func show(c *cli.Context, s Session) error {
 	if c.NArg() > 1 {
 		return diag.Errorf("Unexpected argument", "show takes one plan file at the most.")
 	}
@@ -46,7 +49,7 @@ func runShow(c *cli.Context, s *session) error {
 			return diag.Errorf("Missing argument", "-%s needs a saved plan: `deployster show -%s PLAN`.", flag, flag)
 		}
 	}
-	snapshot, err := states.Recorded(c.Context, s.engine.Workspace)
+	snapshot, err := states.Recorded(c.Context, s.Engine.Workspace)
 	if err != nil {
 		return err
 	}
@@ -55,52 +58,52 @@ func runShow(c *cli.Context, s *session) error {
 		if err != nil {
 			return err
 		}
-		s.out.JSON(content)
+		s.Out.JSON(content)
 		return nil
 	}
-	s.out.State(snapshot)
+	s.Out.State(snapshot)
 	return nil
 }
 
-func showPlan(c *cli.Context, s *session) error {
-	saved, err := savedplan.Show(s.engine.Workspace, c.Args().First(), given(c, "require-signature"), c.Bool("digest") || c.Bool("html") ||
+func showPlan(c *cli.Context, s Session) error {
+	saved, err := savedplan.Show(s.Engine.Workspace, c.Args().First(), flagvalues.Given(c, "require-signature"), c.Bool("digest") || c.Bool("html") ||
 		c.Bool("markdown") || c.Bool("json"))
 	if err != nil {
 		return err
 	}
 	switch {
 	case c.Bool("digest"):
-		s.out.Printf("%s\n", saved.Digest)
+		s.Out.Printf("%s\n", saved.Digest)
 		return nil
 	case c.Bool("html"):
 		return printPage(s, saved)
 	case c.Bool("markdown"):
-		s.out.Comment(saved.Plan, saved.Digest, saved.SignedBy)
+		s.Out.Comment(saved.Plan, saved.Digest, saved.SignedBy)
 		return nil
 	case c.IsSet("explain"):
-		return s.engine.ExplainSaved(c.Context, saved.Plan, wordsOf(c, "explain"))
+		return s.Engine.ExplainSaved(c.Context, saved.Plan, flagvalues.WordsOf(c, "explain"))
 	case c.Bool("json"):
-		return s.out.Document(saved.Masked(s.engine.Workspace.Secrets))
+		return s.Out.Document(saved.Masked(s.Engine.Workspace.Secrets))
 	}
-	s.out.Plan(saved.Plan)
+	s.Out.Plan(saved.Plan)
 	for _, key := range saved.SignedBy {
-		s.out.Printf("Signed with the key %s.\n", key)
+		s.Out.Printf("Signed with the key %s.\n", key)
 	}
 	if saved.Begins != nil {
-		s.out.Printf("It begins %s.\n", saved.Begins)
+		s.Out.Printf("It begins %s.\n", saved.Begins)
 	}
 	return nil
 }
 
 // printPage prints a plan as a web page. Secrets are hidden in each of its texts: hiding
 // them in the whole page could also hide words of its markup.
-func printPage(s *session, saved savedplan.Shown) error {
+func printPage(s Session, saved savedplan.Shown) error {
 	p := planpage.Page{Plan: saved.Plan, File: filepath.Base(saved.File), Digest: saved.Digest, SignedBy: saved.SignedBy,
-		Hide: s.engine.Workspace.Secrets.Hide}
+		Hide: s.Engine.Workspace.Secrets.Hide}
 	p.Changes = func(step *plan.Step) (jsondiff.Diff, map[string][]string) {
-		return render.Changes(step, s.engine.Workspace.Secrets.Hide)
+		return render.Changes(step, s.Engine.Workspace.Secrets.Hide)
 	}
-	if err := planpage.Write(s.out.Out, p); err != nil {
+	if err := planpage.Write(s.Out.Out, p); err != nil {
 		return diag.Errorf("Cannot write the page", "%s.", err)
 	}
 	return nil

@@ -1,4 +1,4 @@
-package cli
+package states
 
 import (
 	"encoding/json"
@@ -12,13 +12,13 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/cli/flagvalues"
-	"deployster/internal/cli/states"
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/terminal"
 	"deployster/state"
 )
 
-func outputCommand(e Env) *cli.Command {
+// OutputCommand returns the command that prints outputs.
+func OutputCommand(action func(Run) cli.ActionFunc) *cli.Command {
 	return &cli.Command{
 		Name:      "output",
 		Usage:     "print the outputs of the last apply",
@@ -27,11 +27,11 @@ func outputCommand(e Env) *cli.Command {
 			&cli.BoolFlag{Name: "json", Usage: "as JSON, with sensitive values"},
 			&cli.BoolFlag{Name: "raw", Usage: "one output as bare text, also if it is sensitive"},
 		},
-		Action: e.action(runOutput),
+		Action: action(output),
 	}
 }
 
-func runOutput(c *cli.Context, s *session) error {
+func output(c *cli.Context, s Session) error {
 	if err := flagvalues.AtMost(c, 1); err != nil {
 		return err
 	}
@@ -41,24 +41,24 @@ func runOutput(c *cli.Context, s *session) error {
 	if c.Bool("raw") && c.NArg() == 0 {
 		return diag.Errorf("Missing argument", "-raw prints one output: name it.")
 	}
-	snapshot, err := s.engine.Workspace.ReadState(c.Context, s.engine.Workspace.StatePlaceAround())
+	snapshot, err := s.Engine.Workspace.ReadState(c.Context, s.Engine.Workspace.StatePlaceAround())
 	if err != nil {
 		return err
 	}
-	if snapshot.Lineage == "" && s.engine.Workspace.State != "" {
-		return states.NoState(s.engine.Workspace.StatePlaceAround())
+	if snapshot.Lineage == "" && s.Engine.Workspace.State != "" {
+		return NoState(s.Engine.Workspace.StatePlaceAround())
 	}
 	if c.NArg() == 0 {
-		workspace.Hide(s.engine.Workspace, snapshot)
+		workspace.Hide(s.Engine.Workspace, snapshot)
 		switch {
 		case snapshot.Lineage == "":
-			s.engine.Workspace.Warn(diag.Warningf("No outputs", "There is no state file at %s: nothing was applied that could record any.",
-				s.engine.Workspace.StatePlaceAround()))
+			s.Engine.Workspace.Warn(diag.Warningf("No outputs", "There is no state file at %s: nothing was applied that could record any.",
+				s.Engine.Workspace.StatePlaceAround()))
 		case len(snapshot.Outputs) == 0:
-			s.engine.Workspace.Warn(diag.Warningf("No outputs", "The state file %s has no outputs. "+
-				"They are recorded by an apply of manifests that have output blocks.", s.engine.Workspace.StatePlaceAround()))
+			s.Engine.Workspace.Warn(diag.Warningf("No outputs", "The state file %s has no outputs. "+
+				"They are recorded by an apply of manifests that have output blocks.", s.Engine.Workspace.StatePlaceAround()))
 		}
-		return printOutputs(s.out, snapshot, c.Bool("json"))
+		return printOutputs(s.Out, snapshot, c.Bool("json"))
 	}
 	name := c.Args().First()
 	o, ok := snapshot.Outputs[name]
@@ -71,11 +71,11 @@ func runOutput(c *cli.Context, s *session) error {
 	}
 	switch {
 	case c.Bool("raw"):
-		return printBare(s.out, name, o)
+		return printBare(s.Out, name, o)
 	case c.Bool("json"):
-		s.out.Value(o.Value)
+		s.Out.Value(o.Value)
 	default: // a user who names one output expects its value
-		s.out.Printf("%s\n", jsondiff.TextWithin(jsondiff.Value{JSON: o.Value}, 0, -1, nil))
+		s.Out.Printf("%s\n", jsondiff.TextWithin(jsondiff.Value{JSON: o.Value}, 0, -1, nil))
 	}
 	return nil
 }

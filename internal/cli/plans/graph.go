@@ -1,4 +1,4 @@
-package cli
+package plans
 
 import (
 	"slices"
@@ -11,7 +11,8 @@ import (
 	"deployster/internal/ui/planpage"
 )
 
-func graphCommand(e Env) *cli.Command {
+// GraphCommand returns the command that draws dependencies. variables are the flags for values of variables.
+func GraphCommand(action func(Run) cli.ActionFunc, variables []cli.Flag) *cli.Command {
 	return &cli.Command{
 		Name:      "graph",
 		Usage:     "draw the dependencies in manifests or in a saved plan",
@@ -19,14 +20,14 @@ func graphCommand(e Env) *cli.Command {
 		Description: "An arrow points at a dependency. No image is run. The drawing goes to standard output:\n" +
 			"  deployster graph | dot -Tpng > graph.png\n" +
 			"  deployster graph -format=svg plan.bin > plan.svg",
-		Flags: slices.Concat(varFlags(), []cli.Flag{
+		Flags: slices.Concat(variables, []cli.Flag{
 			&cli.StringFlag{Name: "format", Value: "dot", Usage: "`FORMAT` is dot (Graphviz), mermaid or svg"},
 		}),
-		Action: e.action(runGraph),
+		Action: action(graph),
 	}
 }
 
-func runGraph(c *cli.Context, s *session) error {
+func graph(c *cli.Context, s Session) error {
 	formats := map[string]func(diagram.Diagram) string{"dot": diagram.Diagram.DOT, "mermaid": diagram.Diagram.Mermaid,
 		"svg": diagram.Diagram.SVG}
 	draw := formats[c.String("format")]
@@ -34,19 +35,19 @@ func runGraph(c *cli.Context, s *session) error {
 		return diag.Errorf("Invalid flag value", "-format must be dot, mermaid or svg, not %q.", diag.Visible(c.String("format")))
 	}
 	d := diagram.Diagram{}
-	if savedplan.IsPlan(s.engine.Workspace, c.Args().Slice()) {
-		p, _, err := savedplan.Read(s.engine.Workspace, c.Args().First())
+	if savedplan.IsPlan(s.Engine.Workspace, c.Args().Slice()) {
+		p, _, err := savedplan.Read(s.Engine.Workspace, c.Args().First())
 		if err != nil {
 			return err
 		}
 		d = planpage.Diagram(p)
 	} else {
-		m, err := s.engine.Workspace.CheckedManifest(c.Context, inputs(c, s))
+		m, err := s.Engine.Workspace.CheckedManifest(c.Context, s.Inputs)
 		if err != nil {
 			return err
 		}
 		d = planpage.Declared(m)
 	}
-	s.out.Printf("%s", draw(d))
+	s.Out.Printf("%s", draw(d))
 	return nil
 }

@@ -1,4 +1,4 @@
-package cli
+package plans
 
 import (
 	"github.com/urfave/cli/v2"
@@ -7,10 +7,12 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
+	"deployster/internal/cli/flagvalues"
 	"deployster/internal/ui/render"
 )
 
-func signCommand(e Env) *cli.Command {
+// SignCommand returns the command that signs a plan.
+func SignCommand(action func(Run) cli.ActionFunc) *cli.Command {
 	return &cli.Command{
 		Name:      "sign",
 		Usage:     "add a signature to a saved plan",
@@ -21,19 +23,19 @@ func signCommand(e Env) *cli.Command {
 			&cli.StringFlag{Name: "sign-key", Usage: "sign with the ed25519 key in `FILE`"},
 			requireDigestFlag(),
 		},
-		Action: e.action(runSign),
+		Action: action(sign),
 	}
 }
 
-func runSign(c *cli.Context, s *session) error {
+func sign(c *cli.Context, s Session) error {
 	switch {
 	case c.NArg() != 1:
 		return diag.Errorf("Missing argument", "sign takes one plan file: `deployster sign -sign-key=KEY PLAN`.")
 	case !c.IsSet("sign-key"):
 		return diag.Errorf("Missing flag", "-sign-key names the key to sign with, and is missing.")
 	}
-	w := s.engine.Workspace
-	policy, err := savedplan.PolicyOf(w.Options, savedplan.PolicyOptions{Digest: given(c, "require-digest")})
+	w := s.Engine.Workspace
+	policy, err := savedplan.PolicyOf(w.Options, savedplan.PolicyOptions{Digest: flagvalues.Given(c, "require-digest")})
 	if err != nil {
 		return err
 	}
@@ -42,8 +44,8 @@ func runSign(c *cli.Context, s *session) error {
 	if err != nil || file == workspace.Std {
 		return err
 	}
-	s.out.Success("%s is signed with the key %s. It has %s.", file, signed.SignedBy[len(signed.SignedBy)-1],
+	s.Out.Success("%s is signed with the key %s. It has %s.", file, signed.SignedBy[len(signed.SignedBy)-1],
 		words.Count(len(signed.SignedBy), "signature"))
-	s.out.Printf("%s\nIts digest is %s.\n", render.Summary(signed.Plan), signed.Digest)
+	s.Out.Printf("%s\nIts digest is %s.\n", render.Summary(signed.Plan), signed.Digest)
 	return nil
 }
