@@ -91,7 +91,8 @@ func refreshFlags() []cli.Flag {
 // selectionOf returns the selection that the flags make. A flag that the command does not
 // have counts as not given.
 func selectionOf(c *cli.Context) plan.Selection {
-	return plan.Selection{Targets: flagvalues.WordsOf(c, "target"), Excludes: flagvalues.WordsOf(c, "exclude"), Replace: flagvalues.WordsOf(c, "replace"),
+	return plan.Selection{Targets: flagvalues.WordsOf(c, "target"), Excludes: flagvalues.WordsOf(c, "exclude"),
+		Replace: flagvalues.WordsOf(c, "replace"),
 		Destroy: c.Bool("destroy"), NoRefresh: c.IsSet("refresh") && !c.Bool("refresh"), RefreshOnly: c.Bool("refresh-only")}
 }
 

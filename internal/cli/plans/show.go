@@ -66,8 +66,8 @@ func show(c *cli.Context, s Session) error {
 }
 
 func showPlan(c *cli.Context, s Session) error {
-	saved, err := savedplan.Show(s.Engine.Workspace, c.Args().First(), flagvalues.Given(c, "require-signature"), c.Bool("digest") || c.Bool("html") ||
-		c.Bool("markdown") || c.Bool("json"))
+	saved, err := savedplan.Show(s.Engine.Workspace, c.Args().First(), flagvalues.Given(c, "require-signature"),
+		c.Bool("digest") || c.Bool("html") || c.Bool("markdown") || c.Bool("json"))
 	if err != nil {
 		return err
 	}
