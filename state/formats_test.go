@@ -15,6 +15,7 @@ import (
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/artifact"
 	"deployster/internal/runtime/runner"
+	"deployster/protocol"
 	"deployster/state/actions"
 	"deployster/state/content"
 	"deployster/state/lines"
@@ -32,6 +33,7 @@ func everyField() Snapshot {
 	e, exit := full(), 3
 	e.ReadOnly = true
 	e.Settings.Disk = 1
+	e.Secrets = protocol.Fingerprints{"password": "aa"}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	fill(reflect.ValueOf(&e).Elem())
 	s := Snapshot{Format: Format, Lineage: "0123456789abcdef", Serial: 7, Resources: map[string]Entry{"web[\"a\"]": e, "b": entry(`{}`), "c": incompleteEntry(),
@@ -42,13 +44,20 @@ func everyField() Snapshot {
 			Actions: []actions.Attempt{{Action: "make", Key: "k", Started: at}, {Action: "polish", Key: "k2", Started: at, Exit: &exit, Silent: true}}}},
 		Artifacts: map[string]Artifact{"site": {Pin: samplePin(), Heads: map[string]artifact.Version{"main": {"ref": "a1"}},
 			Metadata: artifact.Metadata{{Name: "author", Value: "ann"}}, At: at}},
-		Pins:   map[string]Pin{"0123": samplePin()},
+		Pins:       map[string]Pin{"0123": samplePin()},
+		Operations: content.Operations{"nightly": sampleOperation()}, Read: map[string]Read{"net": {Lineage: "fedc", Serial: 4}},
 		Former: []byte("packed"), Renamed: []moves.Move{{From: "a", To: "b"}},
 		Transferred: []Transferred{{Address: "gone", Entry: &e, Transfer: Transfer{ID: "t", To: &content.Other{State: "/other", Address: "x"}}}}}
 	fill(reflect.ValueOf(&s.Applied[0]).Elem())
 	fill(reflect.ValueOf(&s.Applied[0].InFlight[0]).Elem())
 	fill(reflect.ValueOf(&s).Elem())
 	return s
+}
+
+func sampleOperation() content.Operation {
+	at := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+	return content.Operation{Scheduled: Scheduled{Resource: "b", Run: "backup", Input: json.RawMessage(`{"to":"hunter2"}`), Sensitive: []string{"/to"},
+		Schedule: "0 3 * * *"}, Since: at, Turn: at.Add(24 * time.Hour)}
 }
 
 func samplePin() Pin {
@@ -69,7 +78,7 @@ func incompleteEntry() Entry {
 
 // everyFact are the records of a journal that continues it, one of each kind.
 func everyFact() []record {
-	e, begun, exit := entry(`{"n":1}`), incompleteEntry(), 3
+	e, begun, exit, turn := entry(`{"n":1}`), incompleteEntry(), 3, time.Date(2026, 1, 3, 3, 0, 0, 0, time.UTC)
 	list := []record{
 		{Kind: kindBegin, Begin: &begin{Format: Format, Lineage: "0123456789abcdef", Serial: 7, Plan: "p1", Run: "r1", By: actions.By{Command: "deployster apply", PID: 7, Host: "h", Boot: "b"}}},
 		{Kind: kindStarted, Address: "c", Action: "make", Key: "k1", Entry: &begun, Remembers: true},
@@ -80,6 +89,9 @@ func everyFact() []record {
 		{Kind: kindRemoved, Address: "b"},
 		{Kind: kindOutputs, Outputs: map[string]Output{"o": {Value: json.RawMessage(`"x"`)}}},
 		{Kind: kindFailed, Address: "b"},
+		{Kind: kindOperations, Operations: content.Operations{"nightly": sampleOperation()}},
+		{Kind: kindTurn, Action: "nightly", Turn: &turn},
+		{Kind: kindFormer, Former: []byte("packed")},
 	}
 	for i := range list {
 		list[i].Seq, list[i].Durable, list[i].Time = uint64(i+1), uint64(i), time.Date(2026, 1, 2, 3, 4, i, 0, time.UTC)
