@@ -15,8 +15,8 @@ type Scheduled struct {
 	Removed bool `json:"removed,omitempty"` // the state has it, and no manifest declares it
 }
 
-// scheduled returns the operations of the manifest and of the state. A plan that leaves out something, or only records, keeps them as
-// they are; nil.
+// scheduled returns the operations of the manifest and of the state. It is nil, and they stay unchanged,
+// for a plan that leaves out something, or only records.
 func (a assembly) scheduled() map[string]Scheduled {
 	if a.subject.Partial() || a.subject.Selection.RefreshOnly {
 		return nil

@@ -140,7 +140,7 @@ func at(addr string, err error) error {
 }
 
 // free returns an error if a run of the same operation may still run, or an action on its resource. sought reports that the
-// ends of both were looked for.
+// ends of both were queried.
 func (b bench) free(ctx context.Context, n stage.Connected, t task, sought bool) error {
 	if open := b.prior.Unsettled[t.addr].Open(); len(open) > 0 && sought {
 		return at(t.addr, diag.Errorf("An action may still run", "%q of %s was started by %s, and its "+

@@ -9,7 +9,7 @@ import (
 	"deployster/internal/app/workspace"
 )
 
-// OpenLocked is OpenVersions for a command that nothing may use versions beside: no other command changes the state until
+// OpenLocked is OpenVersions for a command that must be the only one to use versions: no other command changes the state until
 // unlock is called.
 func OpenLocked(ctx context.Context, e *app.Engine, in workspace.Inputs, command string) (s *versions.Service, unlock func(), err error) {
 	m, err := e.Workspace.Manifest(ctx, in)

@@ -61,7 +61,7 @@ func Command(variables func() []cli.Flag, action func(Run) cli.ActionFunc) *cli.
 			{Name: "delete", Usage: "delete a version where it comes from", ArgsUsage: "NAME KEY=VALUE ...",
 				Description: "The version is the only one that is listed with the given parts. One that is in use or pinned\n" +
 					"is refused. Only images of artifacts-2 with a delete can do it.",
-				Flags:  flags(&cli.BoolFlag{Name: "yes", Usage: "do not ask"}),
+				Flags:  flags(&cli.BoolFlag{Name: "yes", Usage: "do not prompt"}),
 				Action: action(remove)},
 			{Name: "prune", Usage: "remove the least recently used files, until the store is within its limit",
 				Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "remove all files that no command uses now"}}, Action: action(prune)},

@@ -27,7 +27,7 @@ func remove(c *cli.Context, s Session) (int, error) {
 	}
 	name, version := diag.Visible(c.Args().First()), inSpace(v.Space, v.Version)
 	if !c.Bool("yes") {
-		yes, err := s.Confirm(c.Context, "Delete "+version+" of artifact."+name+" where it comes from? Nothing brings it back.", false)
+		yes, err := s.Confirm(c.Context, "Delete "+version+" of artifact."+name+" where it comes from? It cannot be restored.", false)
 		if err != nil {
 			return failed, err
 		}
