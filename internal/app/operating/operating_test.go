@@ -153,7 +153,7 @@ func TestRun_RecordsWhatBecameOfTheObject(t *testing.T) {
 		last.By.Command != "deployster operation run" || len(now.Unsettled) != 0 {
 		t.Errorf("recorded %+v, the last run %+v, unsettled %v", now.Resources["a"], last, now.Unsettled)
 	}
-	if report, err = Run(t.Context(), e, Options{Pattern: "a", Name: "grow", Values: []Value{{"by", "200"}}, Auto: true}); err != nil {
+	if _, err = Run(t.Context(), e, Options{Pattern: "a", Name: "grow", Values: []Value{{"by", "200"}}, Auto: true}); err != nil {
 		t.Fatal(err)
 	}
 	if found := recorded(t, e).Resources["a"].LastSeen; found == nil || string(found.State) != `{"size":205}` {
