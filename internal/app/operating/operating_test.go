@@ -71,6 +71,9 @@ func (d *databases) program(_ context.Context, s runner.Spec, stdin io.Reader, s
 		}
 		_ = json.NewEncoder(stdout).Encode(answer)
 	case "create":
+		if d.fails {
+			return 7
+		}
 		d.sizes[in.Name] = 1
 	case "delete":
 		delete(d.sizes, in.Name)

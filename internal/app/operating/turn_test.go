@@ -76,6 +76,25 @@ func TestTurn_OnceWhatWasMissed(t *testing.T) {
 	}
 }
 
+// An apply that fails schedules nothing: only what is applied counts.
+func TestApply_SchedulesNothingBeforeAllIsApplied(t *testing.T) {
+	e, world := newEngine(t, one)
+	world.fails = true
+	manifest := nightly + strings.Replace(one, `"a"`, `"b"`, 1)
+	if err := os.WriteFile(filepath.Join(e.Workspace.Dir, "main.hcl"), []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	report, err := e.Apply(t.Context(), app.ApplyOptions{Approval: approval.Options{Auto: true}})
+	if err != nil || report.Status != apply.Error || len(recorded(t, e).Operations) > 0 {
+		t.Errorf("%+v, %v, scheduled: %v", report, err, recorded(t, e).Operations)
+	}
+	world.fails = false
+	applied(t, e)
+	if len(recorded(t, e).Operations) != 1 {
+		t.Error("not scheduled by the apply that did the rest")
+	}
+}
+
 // While another command has the state nothing runs, and the turn is not lost.
 func TestTurn_WaitsForTheState(t *testing.T) {
 	e, world := newEngine(t, nightly)

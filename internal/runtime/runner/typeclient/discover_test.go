@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"deployster/internal/runtime/runner/typeschema"
 	"deployster/protocol"
 )
 
@@ -23,7 +24,9 @@ func TestDiscover_Answers(t *testing.T) {
 		"{\"config\":{\"n\":1},\"id\":1}": "line 1: the key \"id\" is not known",
 		"{\"config\":{\"n\":1,\"x\":\"" + strings.Repeat("x", 1<<20) + "\"}}": "line 1 has more than 1 MiB",
 	} {
-		list, err := New(Options{}).readDiscovered(ty, nil, []byte(says))
+		list, err := readDiscovered(nil, []byte(says), func(config json.RawMessage) []typeschema.Violation {
+			return New(Options{}).CheckConfig(ty, config, nil)
+		})
 		got := ""
 		for _, d := range list {
 			got += string(d.Config) + " " + d.Name
