@@ -46,7 +46,8 @@ func (r *stepRunner) approve(ctx context.Context, step *plan.Step, out *outcome,
 		r.resumes(step, out.Addr, found) || r.brought(step, out.Addr, found)
 	same, policy := shown && !r.approvals.onlyDrift(step), r.options.Deferred
 	declared := r.manifest.Resource(out.Addr)
-	stays := step.Protect || declared != nil && declared.CreateFirst // it must not be destroyed, or not before the new one exists
+	protected := step.Protect || r.prior.Resources[out.Addr].PreventDestroy
+	stays := protected || declared != nil && declared.CreateFirst // it must not be destroyed, or not before the new one exists
 	if stays && !shown && step.WithAnswer(in.Config, sensitive, found, nil).Kind() == plan.Replace {
 		r.notShown(step, out, found)
 		return false, false

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -65,7 +66,8 @@ func historical(things map[string]string, ran *[]string, init string) runnertest
 			}
 			_, _ = io.WriteString(stdout, `{"status":"VALID","state":{"kind":"`+kind+`"}}`)
 		case exists:
-			_, _ = io.WriteString(stdout, `{"status":"STALE","staleState":{},"actions":[{"name":"update","args":["update"]}]}`)
+			_, _ = io.WriteString(stdout, `{"status":"STALE","staleState":{},"actions":[{"name":"update","args":["update"],"destructive":`+
+				strconv.FormatBool(strings.Contains(init, "destructive"))+`}]}`)
 		default:
 			_, _ = io.WriteString(stdout, `{"status":"STALE","actions":[{"name":"create","args":["create"]}]}`)
 		}
@@ -144,9 +146,12 @@ func TestRollback_GoesBackToManifests(t *testing.T) {
 	}
 }
 
-// The moves since are inverted: nothing is destroyed and created again.
+// The moves since are inverted: nothing is destroyed and created again. A type without identity has nothing else to find its object by.
 func TestRollback_InvertsMoves(t *testing.T) {
 	h := newHistory(t)
+	nameless := historical(h.things, h.ran, strings.Replace(historicalInit, `"identity":["/id"],`, "", 1))
+	digest := h.fake.Add("thing", nameless)
+	h.fake.AddDigest("thing@"+digest, digest, nameless)
 	first := h.apply(thingOf("a", "x", "1"))
 	h.apply(thingOf("b", "x", "1") + "moved {\n  from = resource.a\n  to   = resource.b\n}\n")
 	h.apply(thingOf("c", "x", "2") + "moved {\n  from = resource.b\n  to   = resource.c\n}\n")
@@ -258,15 +263,32 @@ func TestRollback_RefusesWhatIsNotKept(t *testing.T) {
 	}
 }
 
-// Today's prevent_destroy holds for what the manifests of then would replace.
+// Today's prevent_destroy holds for what the manifests of then would destroy, whoever finds that: the match of objects, the image, or
+// only the apply.
 func TestRollback_ProtectsWhatIsProtectedToday(t *testing.T) {
-	h := newHistory(t)
-	first := h.apply(thingOf("a", "x", "1"))
-	protected := strings.TrimSuffix(thingOf("a", "y", "1"), "}\n") + "  lifecycle {\n    prevent_destroy = true\n  }\n}\n"
-	h.apply(thingOf("a", "y", "1"))
-	h.apply(protected)
-	ran, err := h.back(first)
-	if err == nil || !strings.Contains(err.Error(), "prevent_destroy") || len(ran) > 0 {
-		t.Errorf("%v, %v", ran, err)
+	destructive := strings.Replace(historicalInit, `"absent"`, `"label":"destructive","absent"`, 1)
+	for name, c := range map[string]struct{ init, then, now string }{
+		"another object": {historicalInit, thingOf("b", "x", "1"), thingOf("b", "y", "1")},
+		"a change":       {destructive, thingOf("b", "x", "1"), thingOf("b", "x", "2")},
+		"a late change":  {destructive, thingOf("b", "x", "resource.a.state.kind"), thingOf("b", "x", "2")},
+	} {
+		h := newHistory(t)
+		digest := h.fake.Add("harsh", historical(h.things, h.ran, c.init))
+		h.fake.AddDigest("harsh@"+digest, digest, historical(h.things, h.ran, c.init))
+		harsh := func(of string) string { return strings.Replace(of, `"thing"`, `"harsh"`, 1) }
+		first := h.apply(thingOf("a", "w", "1") + harsh(c.then))
+		h.apply(thingOf("a", "w", "2") + harsh(c.now))
+		h.apply(thingOf("a", "w", "2") + strings.TrimSuffix(harsh(c.now), "}\n") + "  lifecycle {\n    prevent_destroy = true\n  }\n}\n")
+		*h.ran = nil
+		report, err := h.Apply(t.Context(), ApplyOptions{Back: &first, Approval: approval.Options{Auto: true}})
+		if err == nil && report.Status == apply.OK || slices.ContainsFunc(*h.ran, func(s string) bool { return strings.HasSuffix(s, " b") }) {
+			t.Errorf("%s: %v, %v", name, *h.ran, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), "prevent_destroy") || (err != nil) != (name != "a late change") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if now := h.state().Resources["b"]; !now.PreventDestroy {
+			t.Errorf("%s: not protected any more", name)
+		}
 	}
 }

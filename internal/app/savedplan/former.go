@@ -215,7 +215,7 @@ func (f *Former) Fits(p *plan.Plan, now state.Snapshot, schemas Schemas) error {
 		}
 		why := ""
 		switch {
-		case entry.PreventDestroy && (step.Change() == plan.Replace || protocol.Destructive(nil, step.Answer().Actions) != ""):
+		case entry.PreventDestroy && step.Kind() == plan.Replace:
 			why = "it has prevent_destroy = true today, and would be destroyed"
 		case len(entry.Memory) > 0 && !step.Init.Memory:
 			why = "a memory is recorded of it, and the image of then has no memory"
