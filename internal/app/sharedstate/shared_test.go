@@ -2,13 +2,15 @@ package sharedstate
 
 import (
 	"bytes"
-	"deployster/internal/app/workspace"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"deployster/internal/app/workspace"
+	"deployster/state"
 )
 
 // A state file that moves is at its place until the word about where it went is there:
@@ -21,7 +23,7 @@ func TestLeave_NeverWithoutAState(t *testing.T) {
 	}
 	w := workspace.New(workspace.Options{})
 	gone := watchLeaving(t, dir, "state.json")
-	if err := leave(nil, w.Place(from), w.Place(filepath.Join(dir, "new.json"))); err != nil {
+	if err := leave(new(state.Store), w.Place(from), w.Place(filepath.Join(dir, "new.json"))); err != nil {
 		t.Fatal(err)
 	}
 	if gone() {
@@ -48,7 +50,7 @@ func TestLeave_BegunAgain(t *testing.T) {
 				}
 			}
 			w := workspace.New(workspace.Options{})
-			if err := leave(nil, w.Place(from), w.Place(from+".new")); err != nil {
+			if err := leave(new(state.Store), w.Place(from), w.Place(from+".new")); err != nil {
 				t.Fatal(err)
 			}
 			kept, _ := filepath.Glob(from + ".moved*")

@@ -21,7 +21,7 @@ func TestDocs_Messages(t *testing.T) {
 		t.Fatal(err)
 	}
 	const part = "" // a part of a message, which no schema describes alone
-	want := []string{"init-input", "init-answer", "state-input", "state-answer", "state-answer", "state-answer", "state-answer", part, part, "init-answer", part, "state-input-1", "init-answer"}
+	want := []string{"init-input", "init-answer", "state-input", "state-answer", "state-answer", "state-answer", "state-answer", part, part, "init-answer", part, "state-input-1", "init-answer", "init-answer"}
 	blocks := regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(string(doc), -1)
 	if len(blocks) != len(want) {
 		t.Fatalf("%d examples, want %d", len(blocks), len(want))
