@@ -83,6 +83,7 @@ var ranks = map[string]int{
 	"config/addresses":                        13,
 	"config/ignore":                           14,
 	"config/decl":                             15,
+	"config/schema":                           13,
 	"config/validate":                         16,
 	"config/write":                            16,
 	"config/instance":                         17,

@@ -6,12 +6,13 @@ import (
 
 	"deployster/config/decl"
 	"deployster/config/limits"
+	"deployster/config/schema"
 	"deployster/config/source"
 )
 
 // What programs know of the language that help people to write manifests.
 type (
-	Syntax        = decl.Syntax
+	Syntax        = schema.Syntax
 	ReferenceRoot = decl.Root
 	Edited        = source.Edited
 )

@@ -96,6 +96,7 @@ func TestRemoteStates_Refused(t *testing.T) {
 		"remote_state \"n\" { url = \"u\" }\noutput \"o\" { value = remote_state.m.outputs.a }\n":                "State of another project \"m\" is not declared",
 		"variable \"v\" {\n  default = \"hunter2\"\n  sensitive = true\n}\nremote_state \"n\" { url = var.v }\n": "A sensitive value would be printed",
 		"deployster {\n  exports { recipients = [\"x\"] }\n}\n":                                                  "Invalid recipients",
+		"deployster {\n  exports { recipients = [] }\n}\ndeployster {\n  exports { recipients = [] }\n}\n":       "main.hcl:5: Declared twice: There is already an exports block, at main.hcl:2.",
 		"output \"o\" {\n  value = 1\n  export = \"maybe\"\n}\n":                                                 "must be",
 		"remote_state \"n\" {\n  backend = \"s3\"\n}\n":                                                          "The url names the other state",
 	} {

@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"deployster/config/addresses"
-	"deployster/config/source"
+	"deployster/config/schema"
 )
 
 // Publish has the parts of a publish block that a resource block does not have.
@@ -27,8 +27,8 @@ type PublishInput struct {
 }
 
 func (l *loader) artifact(b *hcl.Block) {
-	a, c := l.attributes(b, artifactSchema, l.b.Artifacts)
-	a.Timeouts = l.single(c, "timeouts", attributes("check", "get"))
+	a, c := l.attributes(b, schema.Artifact, l.b.Artifacts)
+	a.Timeouts = l.single(c, "timeouts", schema.ArtifactTimeouts)
 }
 
 // publish stores a publish block as a resource. Its config is built from the block's
@@ -37,32 +37,14 @@ func (l *loader) publish(b *hcl.Block) {
 	name := b.Labels[0]
 	r := &Resource{Block: l.header(b), Publish: &Publish{}}
 	r.Name = addresses.PublishPrefix + name
-	c := l.content(b.Body, publishSchema)
+	c := l.content(b.Body, schema.Publish)
 	r.Attrs = c.Attributes
-	r.Timeouts = l.single(c, "timeouts", attributes("put"))
+	r.Timeouts = l.single(c, "timeouts", schema.PublishTimeouts)
 	if first := l.b.Resources[r.Name]; first != nil {
 		l.add(twice("publish", name, first.At, r.At))
 		return
 	}
 	l.b.Resources[r.Name] = r
-}
-
-// rootOnly adds an error for each host, artifact and publish in a module, which cannot have them.
-func (l *loader) rootOnly() {
-	for _, name := range slices.Sorted(maps.Keys(l.b.Hosts)) {
-		l.add(source.Failure(l.b.Hosts[name].At, "A host in a module", "Hosts are declared in the root manifest only. Declare it there, "+
-			"and pass it as a variable, for example target = host.%s; then write host = var.target here.", name))
-	}
-	for _, name := range slices.Sorted(maps.Keys(l.b.Artifacts)) {
-		l.add(source.Failure(l.b.Artifacts[name].At, "An artifact in a module", "Artifacts are declared in the root manifest only. "+
-			"Declare it there, and pass what the module needs of it as a variable, for example %s = artifact.%s.version.", name, name))
-	}
-	for _, name := range slices.Sorted(maps.Keys(l.b.Resources)) {
-		if r := l.b.Resources[name]; r.Publish != nil {
-			l.add(source.Failure(r.At, "A publish in a module", "Publishes are declared in the root manifest only. Declare it there, made "+
-				"of outputs of the module."))
-		}
-	}
 }
 
 // resourceNames is the set of the names of resource blocks, and publishNames that of

@@ -3,6 +3,7 @@ package decl
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
@@ -10,6 +11,7 @@ import (
 
 	"deployster/config/ignore"
 	"deployster/config/refs"
+	"deployster/config/schema"
 	"deployster/config/source"
 )
 
@@ -148,13 +150,13 @@ func (l *loader) add(d ...*hcl.Diagnostic) { l.diags = append(l.diags, d...) }
 
 // content decodes a body. The result is never nil: an error in one part does not
 // prevent the checks of the others.
-func (l *loader) content(b hcl.Body, s schema) *hcl.BodyContent {
+func (l *loader) content(b hcl.Body, s schema.Schema) *hcl.BodyContent {
 	c, diags := b.Content(s.BodySchema)
 	for _, d := range diags {
 		if d.Summary == "Missing required argument" && l.t.Set.Broken[d.Subject.Filename] {
 			continue // the parser may have missed it because of a syntax error
 		}
-		addHint(d, s)
+		s.Hint(d)
 		l.add(d)
 	}
 	if c == nil {
@@ -170,13 +172,16 @@ func (l *loader) root(body hcl.Body) {
 			l.add(source.Failure(b.LabelRanges[0], "Invalid name", "%s", source.WhyNoName(b.Labels[0])))
 			continue
 		}
+		if only, is := rootOnly[b.Type]; is && l.b.Parent != nil {
+			l.add(source.Failure(b.DefRange, only.summary, "%s", strings.ReplaceAll(only.detail, "NAME", b.Labels[0])))
+		}
 		kinds[slices.IndexFunc(kinds, func(k Kind) bool { return k.Block == b.Type })].decode(l, b)
 	}
 }
 
 // deployster decodes a deployster block.
 func (l *loader) deployster(b *hcl.Block) {
-	c := l.content(b.Body, deploysterSchema)
+	c := l.content(b.Body, schema.Deployster)
 	l.settings = append(l.settings, c.Attributes)
 	l.constant(c.Attributes["adopt"], cty.Bool, func(v cty.Value) { l.t.New = l.t.New || v.False() })
 	l.constant(c.Attributes["auto_edges"], cty.Bool, func(v cty.Value) { l.t.AutoEdges = l.t.AutoEdges || v.True() })
@@ -194,7 +199,7 @@ func twice(kind, name string, first, second hcl.Range) *hcl.Diagnostic {
 func (l *loader) header(b *hcl.Block) Block { return Block{Name: b.Labels[0], At: b.DefRange} }
 
 // attributes decodes a block that consists of its attributes and preconditions.
-func (l *loader) attributes(b *hcl.Block, s schema, into map[string]*Block) (*Block, *hcl.BodyContent) {
+func (l *loader) attributes(b *hcl.Block, s schema.Schema, into map[string]*Block) (*Block, *hcl.BodyContent) {
 	p := l.header(b)
 	c := l.content(b.Body, s)
 	p.Attrs, p.Before = c.Attributes, l.conditions(c, "precondition")
@@ -207,11 +212,11 @@ func (l *loader) attributes(b *hcl.Block, s schema, into map[string]*Block) (*Bl
 }
 
 func (l *loader) typ(b *hcl.Block) {
-	t, c := l.attributes(b, typeSchema, l.b.Types)
-	t.Timeouts = l.single(c, "timeouts", typeTimesSchema)
-	t.Verify = l.single(c, "verify", verifySchema)
-	t.Capabilities = l.single(c, "capabilities", capabilitySchema)
-	t.Watch = l.single(c, "watch", watchSchema)
+	t, c := l.attributes(b, schema.Type, l.b.Types)
+	t.Timeouts = l.single(c, "timeouts", schema.TypeTimeouts)
+	t.Verify = l.single(c, "verify", schema.Verify)
+	t.Capabilities = l.single(c, "capabilities", schema.Capabilities)
+	t.Watch = l.single(c, "watch", schema.Watch)
 }
 
 func (l *loader) locals(b *hcl.Block) {
@@ -229,14 +234,14 @@ func (l *loader) locals(b *hcl.Block) {
 
 func (l *loader) resource(b *hcl.Block) {
 	r := &Resource{Block: l.header(b)}
-	c := l.content(b.Body, resourceSchema)
+	c := l.content(b.Body, schema.Resource)
 	r.Attrs = c.Attributes
-	lifecycle := l.singleContent(c, "lifecycle", lifecycleSchema)
+	lifecycle := l.singleContent(c, "lifecycle", schema.Lifecycle)
 	r.Lifecycle, r.Before, r.After = lifecycle.Attributes, l.conditions(lifecycle, "precondition"), l.conditions(lifecycle, "postcondition")
 	r.Ignored = l.ignoreChanges(r.Lifecycle["ignore_changes"])
 	r.Triggers = l.triggers(r.Lifecycle["replace_triggered_by"])
-	r.Timeouts = l.single(c, "timeouts", timeoutsSchema)
-	r.Retry, r.Watch = l.single(c, "retry", retrySchema), l.single(c, "watch", watchSchema)
+	r.Timeouts = l.single(c, "timeouts", schema.Timeouts)
+	r.Retry, r.Watch = l.single(c, "retry", schema.Retry), l.single(c, "watch", schema.Watch)
 	r.Semaphores = l.semaphoreNames(r.Attrs["semaphores"])
 	l.oneOf(r.Attrs)
 	if first := l.b.Resources[r.Name]; first != nil {
@@ -247,19 +252,19 @@ func (l *loader) resource(b *hcl.Block) {
 }
 
 // single decodes the attributes of a nested block that may occur once.
-func (l *loader) single(c *hcl.BodyContent, kind string, s schema) hcl.Attributes {
+func (l *loader) single(c *hcl.BodyContent, kind string, s schema.Schema) hcl.Attributes {
 	return l.singleContent(c, kind, s).Attributes
 }
 
 // singleContent decodes a nested block that may occur once. The result is never nil.
-func (l *loader) singleContent(c *hcl.BodyContent, kind string, s schema) *hcl.BodyContent {
+func (l *loader) singleContent(c *hcl.BodyContent, kind string, s schema.Schema) *hcl.BodyContent {
 	out := &hcl.BodyContent{}
 	var first *hcl.Block
 	for _, b := range c.Blocks.OfType(kind) {
 		content := l.content(b.Body, s)
 		if first != nil {
-			l.add(source.Failure(b.DefRange, "Declared twice", "There is already a %s block here, at %s:%d. Put both together.", kind,
-				first.DefRange.Filename, first.DefRange.Start.Line))
+			l.add(source.Failure(b.DefRange, "Declared twice", "There is already %s block here, at %s:%d. Put both together.",
+				Article(kind), first.DefRange.Filename, first.DefRange.Start.Line))
 			continue
 		}
 		first, out = b, content

@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"deployster/config/schema"
 	"deployster/config/source"
 )
 
@@ -19,7 +20,7 @@ type Check struct {
 }
 
 func (l *loader) check(b *hcl.Block) {
-	c := l.content(b.Body, checkSchema)
+	c := l.content(b.Body, schema.Check)
 	v := &Check{Name: b.Labels[0], at: b.DefRange, Asserts: l.conditions(c, "assert")}
 	if first := l.b.Checks[v.Name]; first != nil {
 		l.add(twice("check", v.Name, first.at, v.at))
@@ -46,7 +47,7 @@ type Condition struct {
 func (l *loader) conditions(c *hcl.BodyContent, kind string) []Condition {
 	var out []Condition
 	for _, b := range c.Blocks.OfType(kind) {
-		attrs := l.content(b.Body, conditionSchema).Attributes
+		attrs := l.content(b.Body, schema.Condition).Attributes
 		if attrs["condition"] == nil || attrs["error_message"] == nil {
 			continue // already reported
 		}
@@ -56,9 +57,9 @@ func (l *loader) conditions(c *hcl.BodyContent, kind string) []Condition {
 	return out
 }
 
-// Article puts a or an before the kind of a condition.
+// Article puts a or an before the type of a block.
 func Article(kind string) string {
-	if strings.HasPrefix(kind, "a") {
+	if strings.ContainsAny(kind[:1], "aeio") {
 		return "an " + kind
 	}
 	return "a " + kind

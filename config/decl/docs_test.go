@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"deployster/config/schema"
 )
 
 // The language's page names every block and attribute.
@@ -16,22 +18,21 @@ func TestLanguagePage_NamesBlocksAndAttributes(t *testing.T) {
 	}
 	words := strings.FieldsFunc(string(page), func(r rune) bool { return strings.ContainsRune(" \n`\".,:;()", r) })
 	slices.Sort(words)
-	var look func(s schema)
-	look = func(s schema) {
-		if s.BodySchema == nil {
-			return
+	var look func(s schema.Syntax)
+	look = func(s schema.Syntax) {
+		var names []string
+		for _, a := range s.Attributes {
+			names = append(names, a.Name)
 		}
-		for _, name := range s.names() {
+		for _, inner := range s.Blocks {
+			names = append(names, inner.Block)
+			look(inner)
+		}
+		for _, name := range names {
 			if _, found := slices.BinarySearch(words, name); !found {
 				t.Errorf("the block or attribute %s is not on the page", name)
 			}
 		}
-		for _, inner := range s.inner {
-			look(inner)
-		}
 	}
-	look(rootSchema())
-	for _, k := range kinds {
-		look(k.schema)
-	}
+	look(Language())
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"deployster/config/schema"
 	"deployster/config/source"
 	"deployster/internal/base/encryption"
 )
@@ -18,7 +19,7 @@ func (l *loader) encryption(c *hcl.BodyContent) {
 	if len(blocks) == 0 {
 		return
 	}
-	attrs := l.single(c, "encryption", encryptionSchema)
+	attrs := l.single(c, "encryption", schema.Encryption)
 	if l.encrypted != nil {
 		l.add(source.Failure(blocks[0].DefRange, "Declared twice", "There is already an encryption block, at %s:%d. Put both together.",
 			l.encrypted.Filename, l.encrypted.Start.Line))

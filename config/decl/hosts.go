@@ -1,10 +1,9 @@
 package decl
 
 import (
-	"slices"
-
 	"github.com/hashicorp/hcl/v2"
 
+	"deployster/config/schema"
 	"deployster/config/source"
 )
 
@@ -13,16 +12,16 @@ var overSSH = []string{"address", "user", "port", "identity_file", "jump", "host
 
 // host decodes a host block, which declares how to reach another machine or a cluster.
 func (l *loader) host(b *hcl.Block) {
-	s, cluster := hostSchema, isCluster(b)
+	s, cluster := schema.Host, isCluster(b)
 	if cluster {
-		s = hostSchema.optional("address")
+		s = schema.Cluster
 	}
 	h, c := l.attributes(b, s, l.b.Hosts)
 	l.oneOf(h.Attrs)
 	if !cluster {
 		return
 	}
-	h.Kubernetes = &Block{Name: h.Name, At: c.Blocks.OfType("kubernetes")[0].DefRange, Attrs: l.single(c, "kubernetes", kubernetesSchema)}
+	h.Kubernetes = &Block{Name: h.Name, At: c.Blocks.OfType("kubernetes")[0].DefRange, Attrs: l.single(c, "kubernetes", schema.Kubernetes)}
 	for _, name := range overSSH {
 		if attr := h.Attrs[name]; attr != nil {
 			l.add(source.Failure(attr.NameRange, "Conflicts with kubernetes", "%s declares how ssh reaches a machine, and this host is a "+
@@ -35,17 +34,4 @@ func (l *loader) host(b *hcl.Block) {
 func isCluster(b *hcl.Block) bool {
 	c, _, _ := b.Body.PartialContent(&hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: "kubernetes"}}})
 	return c != nil && len(c.Blocks) > 0
-}
-
-// optional returns the schema with an attribute that is not required.
-func (s schema) optional(name string) schema {
-	body := *s.BodySchema
-	body.Attributes = slices.Clone(body.Attributes)
-	for i := range body.Attributes {
-		if body.Attributes[i].Name == name {
-			body.Attributes[i].Required = false
-		}
-	}
-	s.BodySchema = &body
-	return s
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"deployster/config/schema"
 )
 
 // Kind is a kind of top-level block of a manifest and its name in expressions, or a
@@ -15,7 +17,7 @@ type Kind struct {
 	// Block is the type of the block, "" for none; blocks of a named kind have a label.
 	Block  string
 	named  bool
-	schema schema
+	schema schema.Schema
 	decode func(*loader, *hcl.Block)
 
 	// Root is its name in expressions, as in root.NAME; "" for none.
@@ -32,63 +34,63 @@ type Kind struct {
 
 // kinds holds all kinds, in the order in which messages list them.
 var kinds = []Kind{
-	{Block: "deployster", schema: deploysterSchema, decode: (*loader).deployster,
+	{Block: "deployster", schema: schema.Deployster, decode: (*loader).deployster,
 		Root: "deployster", Noun: "attribute of deployster", Advice: correct, declared: fixed("verbose", "version", "workspace")},
 	{Block: "locals", decode: (*loader).locals,
 		Root: "local", Noun: "local value", Advice: "Declare it in a locals block, or correct the name",
 		declared: func(b *Module, _ Usage) Names { return names[*Local](b.Locals) }, late: lateLocal, expressions: localExpressions},
-	{Block: "variable", named: true, schema: variableSchema, decode: (*loader).variable,
+	{Block: "variable", named: true, schema: schema.Variable, decode: (*loader).variable,
 		Root: "var", Noun: "variable", Advice: "Declare it with a variable block, or correct the name",
 		declared: func(b *Module, _ Usage) Names { return names[*Variable](b.Variables) }, late: lateVariable,
 		expressions: variableExpressions},
-	{Block: "type", named: true, schema: typeSchema, decode: (*loader).typ,
+	{Block: "type", named: true, schema: schema.Type, decode: (*loader).typ,
 		Root: "type", Noun: "type", Advice: "Declare it with a type block, or correct the name",
 		allowed:  func(u Usage) bool { return !u.Static || u.Types },
 		declared: func(b *Module, _ Usage) Names { return names[*Block](b.TypeNames()) }},
-	{Block: "plug", named: true, schema: plugSchema, decode: func(l *loader, b *hcl.Block) { l.attributes(b, plugSchema, l.b.Plugs) },
+	{Block: "plug", named: true, schema: schema.Plug, decode: func(l *loader, b *hcl.Block) { l.attributes(b, schema.Plug, l.b.Plugs) },
 		Root: "plug", Noun: "plug", Advice: "Declare it with a plug block, or correct the name", allowed: notStatic,
 		declared: func(b *Module, _ Usage) Names { return names[*Block](b.Root().Plugs) }},
-	{Block: "host", named: true, schema: hostSchema, decode: (*loader).host,
+	{Block: "host", named: true, schema: schema.Host, decode: (*loader).host,
 		Root: "host", Noun: "host", Advice: "Declare it with a host block in the root manifest, or correct the name; a module gets it by " +
 			"a variable",
 		allowed:  func(u Usage) bool { return !u.Static || u.Hosts },
 		declared: func(b *Module, _ Usage) Names { return names[*Block](b.Hosts) }},
-	{Block: "semaphore", named: true, schema: semaphoreSchema,
-		decode: func(l *loader, b *hcl.Block) { l.attributes(b, semaphoreSchema, l.b.Semaphores) }},
-	{Block: "exclusive", named: true, schema: exclusiveSchema,
-		decode: func(l *loader, b *hcl.Block) { l.attributes(b, exclusiveSchema, l.b.Exclusive) }},
-	{Block: "policy", named: true, schema: policySchema, decode: (*loader).policy, expressions: policyExpressions},
-	{Block: "notify", named: true, schema: notifySchema,
-		decode: func(l *loader, b *hcl.Block) { l.attributes(b, notifySchema, l.b.Notify) }},
-	{Block: "secret", named: true, schema: secretSchema,
-		decode: func(l *loader, b *hcl.Block) { l.attributes(b, secretSchema, l.b.Secrets) },
+	{Block: "semaphore", named: true, schema: schema.Semaphore,
+		decode: func(l *loader, b *hcl.Block) { l.attributes(b, schema.Semaphore, l.b.Semaphores) }},
+	{Block: "exclusive", named: true, schema: schema.Exclusive,
+		decode: func(l *loader, b *hcl.Block) { l.attributes(b, schema.Exclusive, l.b.Exclusive) }},
+	{Block: "policy", named: true, schema: schema.Policy, decode: (*loader).policy, expressions: policyExpressions},
+	{Block: "notify", named: true, schema: schema.Notify,
+		decode: func(l *loader, b *hcl.Block) { l.attributes(b, schema.Notify, l.b.Notify) }},
+	{Block: "secret", named: true, schema: schema.Secret,
+		decode: func(l *loader, b *hcl.Block) { l.attributes(b, schema.Secret, l.b.Secrets) },
 		Root:   "secret", Noun: "secret", Advice: "Declare it with a secret block in the root manifest, or correct the name",
 		allowed:  func(u Usage) bool { return u.Secrets },
 		declared: func(b *Module, _ Usage) Names { return names[*Block](b.Root().Secrets) }},
-	{Block: "operation", named: true, schema: operationSchema, decode: (*loader).operation},
-	{Block: "resource", named: true, schema: resourceSchema, decode: (*loader).resource,
+	{Block: "operation", named: true, schema: schema.Operation, decode: (*loader).operation},
+	{Block: "resource", named: true, schema: schema.Resource, decode: (*loader).resource,
 		Root: "resource", Noun: "resource", Advice: "Declare it with a resource block, or correct the name", allowed: notStatic,
 		declared: func(b *Module, _ Usage) Names { return resourceNames{b} }, expressions: resourceExpressions},
-	{Block: "artifact", named: true, schema: artifactSchema, decode: (*loader).artifact,
+	{Block: "artifact", named: true, schema: schema.Artifact, decode: (*loader).artifact,
 		Root: "artifact", Noun: "artifact", Advice: "Declare it with an artifact block in the root manifest, or correct the name",
 		allowed: notStatic, declared: func(b *Module, _ Usage) Names { return names[*Block](b.Artifacts) }},
-	{Block: "publish", named: true, schema: publishSchema, decode: (*loader).publish,
+	{Block: "publish", named: true, schema: schema.Publish, decode: (*loader).publish,
 		Root: "publish", Noun: "publish block", Advice: "Declare it with a publish block in the root manifest, or correct the name",
 		allowed: notStatic, declared: func(b *Module, _ Usage) Names { return publishNames{b} }},
-	{Block: "remote_state", named: true, schema: remoteStateSchema,
-		decode: func(l *loader, b *hcl.Block) { l.attributes(b, remoteStateSchema, l.b.RemoteStates) },
+	{Block: "remote_state", named: true, schema: schema.RemoteState,
+		decode: func(l *loader, b *hcl.Block) { l.attributes(b, schema.RemoteState, l.b.RemoteStates) },
 		Root:   "remote_state", Noun: "state of another project",
 		Advice:   "Declare it in the root manifest, or correct the name; a module gets the values by a variable",
 		declared: func(b *Module, _ Usage) Names { return names[*Block](b.RemoteStates) }},
-	{Block: "output", named: true, schema: outputSchema,
+	{Block: "output", named: true, schema: schema.Output,
 		decode:      (*loader).output,
 		expressions: outputExpressions},
 	{Block: "module", named: true, decode: (*loader).call,
 		Root: "module", Noun: "module", Advice: "Declare it with a module block, or correct the name",
 		declared: func(b *Module, _ Usage) Names { return names[*Call](b.Calls) }, expressions: callExpressions},
-	{Block: "moved", schema: movedSchema, decode: (*loader).moved},
-	{Block: "removed", schema: removedSchema, decode: (*loader).removed},
-	{Block: "check", named: true, schema: checkSchema, decode: (*loader).check, expressions: checkExpressions},
+	{Block: "moved", schema: schema.Moved, decode: (*loader).moved},
+	{Block: "removed", schema: schema.Removed, decode: (*loader).removed},
+	{Block: "check", named: true, schema: schema.Check, decode: (*loader).check, expressions: checkExpressions},
 
 	{Root: "dep", Noun: "dependency with the alias", Advice: "Add it to the dependencies of this resource, or correct the name",
 		allowed:  func(u Usage) bool { return !u.Static && u.Owner != nil },
@@ -173,8 +175,8 @@ func lateVariable(b *Module, name string) string {
 }
 
 // rootSchema returns the schema of the top level of a manifest.
-func rootSchema() schema {
-	s := schema{BodySchema: &hcl.BodySchema{}, hints: rootHints, otherwise: rootHint}
+func rootSchema() schema.Schema {
+	var blocks []hcl.BlockHeaderSchema
 	for _, k := range kinds {
 		if k.Block == "" {
 			continue
@@ -183,7 +185,7 @@ func rootSchema() schema {
 		if k.named {
 			header.LabelNames = []string{"name"}
 		}
-		s.Blocks = append(s.Blocks, header)
+		blocks = append(blocks, header)
 	}
-	return s
+	return schema.Root(blocks)
 }

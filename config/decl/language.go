@@ -1,24 +1,19 @@
 package decl
 
-import "github.com/hashicorp/hcl/v2"
+import (
+	"github.com/hashicorp/hcl/v2"
 
-// Syntax is what a block may have, for programs that help people to write manifests.
-type Syntax struct {
-	Block      string // its type; "" = a manifest
-	Named      bool   // it has a label, its name
-	Attributes []hcl.AttributeSchema
-	Blocks     []Syntax
-	Open       bool // it takes attributes of any other names too
-}
+	"deployster/config/schema"
+)
 
 // Language returns what a manifest may have. It is made of what the loader reads by.
-func Language() Syntax {
-	manifest := Syntax{}
+func Language() schema.Syntax {
+	manifest := schema.Syntax{}
 	for _, k := range kinds {
 		if k.Block == "" {
 			continue
 		}
-		s := k.schema.syntax(k.Block)
+		s := k.schema.Syntax(k.Block)
 		s.Named = k.named
 		switch k.Block {
 		case "locals":
@@ -32,18 +27,6 @@ func Language() Syntax {
 		manifest.Blocks = append(manifest.Blocks, s)
 	}
 	return manifest
-}
-
-func (s schema) syntax(block string) Syntax {
-	out := Syntax{Block: block}
-	if s.BodySchema == nil {
-		return out
-	}
-	out.Attributes = append(out.Attributes, s.Attributes...)
-	for i, inner := range s.inner {
-		out.Blocks = append(out.Blocks, inner.syntax(s.Blocks[i].Type))
-	}
-	return out
 }
 
 // Root is a name with which references begin.

@@ -11,6 +11,7 @@ import (
 
 	"deployster/config/limits"
 	"deployster/config/refs"
+	"deployster/config/schema"
 	"deployster/config/source"
 	"deployster/internal/base/words"
 )
@@ -105,7 +106,7 @@ func (b *Module) TypeNames() map[string]*Block {
 // call decodes a module block.
 func (l *loader) call(b *hcl.Block) {
 	c := &Call{Block: l.header(b)}
-	nested, rest, diags := b.Body.PartialContent(schema{BodySchema: &hcl.BodySchema{}}.with("verify", verifySchema).BodySchema)
+	nested, rest, diags := b.Body.PartialContent(schema.Module.BodySchema)
 	l.add(diags...)
 	if native, is := b.Body.(*hclsyntax.Body); is { // whose rest has the block still
 		others := *native
@@ -118,7 +119,7 @@ func (l *loader) call(b *hcl.Block) {
 			"block verify."
 	}
 	l.add(diags...)
-	if c.Verify = l.single(nested, "verify", verifySchema); c.Verify == nil && len(nested.Blocks) > 0 {
+	if c.Verify = l.single(nested, "verify", schema.Verify); c.Verify == nil && len(nested.Blocks) > 0 {
 		c.Verify = hcl.Attributes{} // a verify block requires a signature, even if it has errors
 	}
 	l.oneOf(c.Attrs)
@@ -155,29 +156,8 @@ func (t *Tree) decode(b *Module, bodies []hcl.Body) (*loader, hcl.Diagnostics) {
 	return l, l.diags
 }
 
-// childOnly adds an error for each declaration that only the root manifest may have.
+// childOnly adds an error for each setting that only the root manifest may have.
 func (l *loader) childOnly() {
-	l.rootOnly()
-	l.noRemotes()
-	l.rootNotify()
-	l.rootOperations()
-	for _, name := range slices.Sorted(maps.Keys(l.b.Plugs)) {
-		l.add(source.Failure(l.b.Plugs[name].At, "A plug in a module", "A plug gives away a file of this host, so that only the root "+
-			"manifest may declare one. Move it there; its allow-lists can name the resources of this module."))
-	}
-	for _, name := range slices.Sorted(maps.Keys(l.b.Semaphores)) {
-		l.add(source.Failure(l.b.Semaphores[name].At, "A semaphore in a module", "A semaphore is for all resources, so that only the root "+
-			"manifest may declare one. Move it there; the resources of this module can name it."))
-	}
-	for _, name := range slices.Sorted(maps.Keys(l.b.Exclusive)) {
-		l.add(source.Failure(l.b.Exclusive[name].At, "An exclusive set in a module", "A set counts the objects of all resources, so that "+
-			"only the root manifest may declare one. Move it there."))
-	}
-	for _, name := range slices.Sorted(maps.Keys(l.b.Policies)) {
-		l.add(source.Failure(l.b.Policies[name].At, "A policy in a module",
-			"A policy judges the whole plan, so that only the root manifest "+
-				"may declare one. Move it there."))
-	}
 	for _, attrs := range l.settings {
 		if a := attrs["state"]; a != nil {
 			l.add(source.Failure(a.NameRange, "A state file in a module",
@@ -264,7 +244,7 @@ func (b *Module) checkInputs() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	misspelt := map[string]bool{} // variables that got no value because of a misspelt name, which is reported
 	for _, name := range b.Call.Inputs() {
-		if text := moduleHints[name]; text != "" && b.Variables[name] == nil {
+		if text := schema.ModuleHint(name); text != "" && b.Variables[name] == nil {
 			diags = append(diags, source.Failure(b.Call.Attrs[name].NameRange, "Unknown variable of a module",
 				"The module %q has no variable %q. %s", b.Call.Name, name, text))
 			continue

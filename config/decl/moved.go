@@ -7,6 +7,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"deployster/config/addresses"
+	"deployster/config/schema"
 	"deployster/config/source"
 	"deployster/internal/base/diag"
 )
@@ -33,7 +34,7 @@ type Target struct {
 }
 
 func (l *loader) moved(b *hcl.Block) {
-	attrs := l.content(b.Body, movedSchema).Attributes
+	attrs := l.content(b.Body, schema.Moved).Attributes
 	if attrs["from"] == nil || attrs["to"] == nil {
 		return // already reported
 	}
@@ -105,8 +106,8 @@ type RemovedBlock struct {
 }
 
 func (l *loader) removed(b *hcl.Block) {
-	c := l.content(b.Body, removedSchema)
-	lifecycle := l.single(c, "lifecycle", removedLifecycleSchema)
+	c := l.content(b.Body, schema.Removed)
+	lifecycle := l.single(c, "lifecycle", schema.RemovedLifecycle)
 	if c.Attributes["from"] == nil {
 		return // already reported
 	}

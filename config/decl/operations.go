@@ -1,15 +1,11 @@
 package decl
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/hashicorp/hcl/v2"
 
+	"deployster/config/schema"
 	"deployster/config/source"
 )
-
-var operationSchema = attributes("resource!", "run!", "input", "schedule!")
 
 // Operation is an operation block: what a watch runs on a resource again and again.
 type Operation struct {
@@ -20,7 +16,7 @@ type Operation struct {
 // operation decodes an operation block.
 func (l *loader) operation(b *hcl.Block) {
 	blocks := map[string]*Block{}
-	p, _ := l.attributes(b, operationSchema, blocks)
+	p, _ := l.attributes(b, schema.Operation, blocks)
 	if first := l.b.Operations[p.Name]; first != nil {
 		l.add(twice(b.Type, p.Name, first.At, p.At))
 		return
@@ -32,12 +28,4 @@ func (l *loader) operation(b *hcl.Block) {
 		}
 	}
 	l.b.Operations[p.Name] = one
-}
-
-// rootOperations adds an error for each operation block in a module, which cannot have them.
-func (l *loader) rootOperations() {
-	for _, name := range slices.Sorted(maps.Keys(l.b.Operations)) {
-		l.add(source.Failure(l.b.Operations[name].At, "An operation in a module", "Schedules belong to the whole state, so that only the "+
-			"root manifest may declare operations. Move it there; it can name a resource of this module."))
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"deployster/config/funcs"
+	"deployster/config/schema"
 	"deployster/config/source"
 	"deployster/config/values"
 	"deployster/internal/base/words"
@@ -19,7 +20,7 @@ type Kept struct {
 
 // output decodes an output block.
 func (l *loader) output(b *hcl.Block) {
-	o, _ := l.attributes(b, outputSchema, l.b.Outputs)
+	o, _ := l.attributes(b, schema.Output, l.b.Outputs)
 	l.deprecated(o)
 	if a := o.Attrs["type"]; a != nil {
 		if typ, defaults, ok := l.readType(a); ok {

@@ -3,6 +3,7 @@ package decl
 import (
 	"github.com/hashicorp/hcl/v2"
 
+	"deployster/config/schema"
 	"deployster/config/source"
 )
 
@@ -20,11 +21,11 @@ type Rule struct {
 
 func (l *loader) policy(b *hcl.Block) {
 	p := &Policy{Block: l.header(b)}
-	c := l.content(b.Body, policySchema)
+	c := l.content(b.Body, schema.Policy)
 	p.Attrs = c.Attributes
 	blocks := c.Blocks.OfType("rule")
 	for _, r := range blocks {
-		attrs := l.content(r.Body, ruleSchema).Attributes
+		attrs := l.content(r.Body, schema.Rule).Attributes
 		if attrs["deny"] == nil || attrs["message"] == nil {
 			continue // already reported
 		}

@@ -1,11 +1,9 @@
 package decl
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/hashicorp/hcl/v2"
 
+	"deployster/config/schema"
 	"deployster/config/source"
 	"deployster/internal/base/encryption"
 )
@@ -22,18 +20,15 @@ func (l *loader) exports(c *hcl.BodyContent) {
 	if len(blocks) == 0 {
 		return
 	}
-	attrs, at := l.single(c, "exports", exportsSchema), blocks[0].DefRange
+	attrs, at := l.single(c, "exports", schema.Exports), blocks[0].DefRange
 	if l.b.Parent != nil {
 		l.add(source.Failure(at, "Exports in a module", "Only outputs of the root manifest are published. Move this block there."))
 		return
 	}
-	l.t.Exports = &Exports{Recipients: l.constants(attrs["recipients"], encryption.CheckRecipient), At: at}
-}
-
-// noRemotes adds an error for each remote_state block in a module, which cannot have them.
-func (l *loader) noRemotes() {
-	for _, name := range slices.Sorted(maps.Keys(l.b.RemoteStates)) {
-		l.add(source.Failure(l.b.RemoteStates[name].At, "A remote_state in a module", "Outputs of other states are read by the root "+
-			"manifest only. Declare it there, and pass what the module needs as a variable."))
+	if first := l.t.Exports; first != nil {
+		l.add(source.Failure(at, "Declared twice", "There is already an exports block, at %s:%d. Put both together.", first.At.Filename,
+			first.At.Start.Line))
+		return
 	}
+	l.t.Exports = &Exports{Recipients: l.constants(attrs["recipients"], encryption.CheckRecipient), At: at}
 }

@@ -15,6 +15,7 @@ import (
 
 	"deployster/config/limits"
 	"deployster/config/refs"
+	"deployster/config/schema"
 	"deployster/config/source"
 	"deployster/config/values"
 	"deployster/internal/base/words"
@@ -35,7 +36,7 @@ func (t *Tree) SensitiveVariables() []string {
 // variable decodes a variable block. The values of its attributes are constants.
 func (l *loader) variable(b *hcl.Block) {
 	v := &Variable{Block: l.header(b), Typ: cty.DynamicPseudoType, Nullable: true}
-	c := l.content(b.Body, variableSchema)
+	c := l.content(b.Body, schema.Variable)
 	v.Attrs = c.Attributes
 	if a := v.Attrs["type"]; a != nil {
 		v.Typ, v.defaults, v.typed = l.readType(a)
@@ -60,7 +61,7 @@ func (l *loader) variable(b *hcl.Block) {
 		}
 	}
 	for _, check := range c.Blocks.OfType("validation") {
-		v.Checks = append(v.Checks, l.content(check.Body, conditionSchema).Attributes)
+		v.Checks = append(v.Checks, l.content(check.Body, schema.Condition).Attributes)
 	}
 	l.constVariable(v)
 	if slices.Contains(metaArguments, v.Name) {

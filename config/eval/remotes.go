@@ -190,8 +190,8 @@ func (r *RemoteStates) read(m *Modules, name string) *remoteState {
 	b := m.Tree.Root.RemoteStates[name]
 	if s != nil {
 		if s.reading && len(s.diags) == 0 {
-			s.diags = hcl.Diagnostics{source.Failure(b.At, "A url that needs what it is to find", "The url of this remote_state is made of "+
-				"its own outputs. Make it of variables, local values and constants.")}
+			s.diags = hcl.Diagnostics{source.Failure(b.At, "A url that needs what it is to find", "The url of this remote_state is "+
+				"made of its own outputs. Make it of variables, local values and constants.")}
 		}
 		r.mu.Unlock()
 		return s
@@ -229,8 +229,8 @@ func (r *RemoteStates) read(m *Modules, name string) *remoteState {
 
 // IncompleteRemote returns the words of the warning about outputs of another state whose last run did not end well.
 func IncompleteRemote(name string, r source.RemoteState) (summary, detail string) {
-	return "The outputs of another state may be incomplete", "remote_state." + name + ": the last apply there ended as \"" + r.Status + "\", so " +
-		"that its outputs may not be what that project declares."
+	return "The outputs of another state may be incomplete", "remote_state." + name + ": the last apply there ended as \"" + r.Status +
+		"\", so that its outputs may not be what that project declares."
 }
 
 // cannotRead returns the error for another state that cannot be read, without the url, which may have a password in it.

@@ -14,9 +14,15 @@ import (
 	"deployster/internal/base/words"
 )
 
+// notifyEvents are the events that a notify block may name: a type of event, and its status.
+func notifyEvents() []string {
+	return []string{"repair_ended.error", "report.error", "report.incomplete", "report.ok", "resource_watch.drifted",
+		"resource_watch.flapping", "resource_watch.gone", "resource_watch.not_approved"}
+}
+
 // NotifyEvents reads the names of the events of a notify block.
 func NotifyEvents(set cty.Value) (list []string, err error) {
-	known := decl.NotifyEvents()
+	known := notifyEvents()
 	for _, v := range set.AsValueSlice() {
 		if v.IsNull() || !slices.Contains(known, v.AsString()) {
 			name := "null"

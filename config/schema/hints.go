@@ -1,14 +1,12 @@
-package decl
+package schema
 
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
-	"deployster/config/refs"
 	"deployster/internal/base/words"
 )
 
@@ -25,7 +23,7 @@ var (
 		"import": "What exists already needs no import: its type finds it, and the plan adopts it.",
 		"hosts":  "Each host has a block of its own: host \"NAME\" { address = ... }.",
 		"local":  "Local values stand in a block `locals { NAME = VALUE }`.",
-		"ephemeral": "A value that must not be shown is a variable with sensitive = true, or one that its image's schema marks " +
+		"ephemeral": "A value that must not be shown is a variable with sensitive = true, or one that its image's Schema marks " +
 			"writeOnly. " +
 			"One that must be recorded nowhere comes from a secret block.",
 		"variables": "Each variable has a block of its own: variable \"NAME\" { }. Values for them go into vars.auto.hcl.",
@@ -79,8 +77,8 @@ var (
 
 var quotedName = regexp.MustCompile(`"([^"]*)"`)
 
-// addHint adds to an error about an unknown block or attribute what to write instead.
-func addHint(d *hcl.Diagnostic, s schema) {
+// Hint adds to an error about an unknown block or attribute what to write instead.
+func (s Schema) Hint(d *hcl.Diagnostic) {
 	if strings.HasPrefix(d.Summary, "Extraneous label for ") {
 		d.Summary, d.Detail = "Too many labels", fmt.Sprintf("%s A block has one label at the most, its name.", d.Detail)
 		if strings.Contains(d.Detail, "resource") {
@@ -97,11 +95,9 @@ func addHint(d *hcl.Diagnostic, s schema) {
 	if text == "" && s.otherwise != nil {
 		text = s.otherwise(s, name[1], d.Summary == "Unsupported argument")
 	}
-	if text != "" {
-		d.Detail, _, _ = strings.Cut(d.Detail, " Did you mean ")
-	} else {
-		d.Detail, _, _ = strings.Cut(d.Detail, " Did you mean ") // HCL's suggestion only compares letters
-		if text = words.DidYouMean(name[1], s.names()); text == "" {
+	d.Detail, _, _ = strings.Cut(d.Detail, " Did you mean ") // HCL's suggestion only compares letters
+	if text == "" {
+		if text = words.DidYouMean(name[1], s.Names()); text == "" {
 			text = s.whatCanStand()
 		}
 	}
@@ -110,23 +106,23 @@ func addHint(d *hcl.Diagnostic, s schema) {
 	}
 }
 
-// TerraformHint returns what to write instead of a reference that begins with a name
-// from Terraform, "" if it does not.
-func (b *Module) TerraformHint(t hcl.Traversal) string {
-	root, name := t.RootName(), refs.StepName(t, 1)
-	switch {
-	case root == "data":
-		return "There are no data sources: resource.NAME.state is what a resource reported."
-	case root == "terraform" && name == "workspace":
-		return "There are no workspaces: give each its directory or its state file, and write a variable for its name. " +
-			"deployster.workspace is the working directory."
-	case root == "terraform":
-		return "The tool's own values are deployster.version, deployster.verbose and deployster.workspace."
-	case root == "self":
-		return "A resource cannot refer to itself by self: write resource.NAME.state, in an output for example."
-	case name != "" && b.Resources[name] != nil && !slices.Contains([]string{"var", "local"}, root):
-		return fmt.Sprintf("A reference to a resource does not begin with its type. Did you mean resource.%s.state%s?", name,
-			refs.TraversalString(t[2:]))
+// ModuleHint returns what to write instead of an argument of a module block that is known from Terraform, "" if it is not.
+func ModuleHint(name string) string { return moduleHints[name] }
+
+// rootHint returns the hint for an unknown name at the top of a manifest.
+func rootHint(s Schema, name string, argument bool) string {
+	if !argument || words.DidYouMean(name, s.Names()) != "" {
+		return ""
 	}
-	return ""
+	return "At the top of a manifest stand blocks alone. Every file of the directory whose name ends in .hcl is a manifest: values for " +
+		"variables stand in vars.auto.hcl or, as the config for a `type test`, in a file in another directory. " + s.whatCanStand()
+}
+
+// resourceHint returns the hint for an unknown name in a resource block.
+func resourceHint(s Schema, name string, _ bool) string {
+	if words.DidYouMean(name, s.Names()) != "" {
+		return ""
+	}
+	return fmt.Sprintf("What the image is to get goes into config: config = { %s = ... }. Next to it are allowed: %s.", name,
+		strings.Join(s.Names(), ", "))
 }
