@@ -396,3 +396,26 @@ through["k"]: early
 		t.Errorf("the output waits for %v", reach["of"].Resources)
 	}
 }
+
+// What is for the whole run is declared in the root manifest only: a module that has it is told where it belongs.
+func TestModules_HaveNothingOfTheRoot(t *testing.T) {
+	t.Parallel()
+	for block, want := range map[string]string{
+		`host "x" { address = "x" }`:                                "A host in a module: Hosts are declared in the root manifest only. Declare it there, and pass it as a variable, for example target = host.x;",
+		`artifact "x" { type = "t" }`:                               "An artifact in a module",
+		`publish "x" { artifact = "t" }`:                            "A publish in a module",
+		`remote_state "x" { url = "u" }`:                            "A remote_state in a module",
+		`secret "x" { type = "t" }`:                                 "A secret block in a module",
+		"notify \"x\" {\n  type = \"t\"\n  on = [\"report.ok\"]\n}": "A notify block in a module",
+		"operation \"x\" {\n  resource = resource.r\n  run = \"a\"\n  schedule = \"@daily\"\n}": "An operation in a module",
+		`plug "x" { path = "/x" }`:                                   "A plug in a module",
+		`semaphore "x" { slots = 1 }`:                                "A semaphore in a module",
+		`exclusive "x" { type = "t" }`:                               "An exclusive set in a module",
+		"policy \"x\" {\n  level = \"mandatory\"\n  type = \"t\"\n}": "A policy in a module",
+	} {
+		_, diags := loadWith(t, map[string]string{"main.hcl": "module \"m\" { source = \"./m\" }\n", "m": block + "\n"})
+		if said := diags.Error(); strings.Count(said, want) != 1 || !strings.Contains(said, "main.hcl:1: "+want) {
+			t.Errorf("%s\nsays %q, want %q", block, said, want)
+		}
+	}
+}
