@@ -85,7 +85,7 @@ var kinds = []Kind{
 	{Block: "output", named: true, schema: schema.Output,
 		decode:      (*loader).output,
 		expressions: outputExpressions},
-	{Block: "module", named: true, decode: (*loader).call,
+	{Block: "module", named: true, schema: schema.Module, decode: (*loader).call,
 		Root: "module", Noun: "module", Advice: "Declare it with a module block, or correct the name",
 		declared: func(b *Module, _ Usage) Names { return names[*Call](b.Calls) }, expressions: callExpressions},
 	{Block: "moved", schema: schema.Moved, decode: (*loader).moved},

@@ -28,6 +28,9 @@ func TestLanguage_IsWhatIsRead(t *testing.T) {
 			for _, b := range got.Blocks {
 				names = append(names, b.Block)
 			}
+			if got.Block == "module" { // it has arguments that its schema leaves to the module
+				names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(metaArguments, name) })
+			}
 			if seen += len(names); !slices.Equal(names, k.schema.Names()) {
 				t.Errorf("%s: %q, and the loader reads %q", header.Type, names, k.schema.Names())
 			}
