@@ -6,13 +6,12 @@ import (
 
 	"deployster/config/decl"
 	"deployster/config/limits"
-	"deployster/config/schema"
 	"deployster/config/source"
 )
 
 // What programs know of the language that help people to write manifests.
 type (
-	Syntax        = schema.Syntax
+	Syntax        = decl.Syntax
 	ReferenceRoot = decl.Root
 	Edited        = source.Edited
 )

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"deployster/config/schema"
 )
 
 // The language's page names every block and attribute.
@@ -18,8 +16,8 @@ func TestLanguagePage_NamesBlocksAndAttributes(t *testing.T) {
 	}
 	words := strings.FieldsFunc(string(page), func(r rune) bool { return strings.ContainsRune(" \n`\".,:;()", r) })
 	slices.Sort(words)
-	var look func(s schema.Syntax)
-	look = func(s schema.Syntax) {
+	var look func(s Syntax)
+	look = func(s Syntax) {
 		var names []string
 		for _, a := range s.Attributes {
 			names = append(names, a.Name)

@@ -6,9 +6,12 @@ import (
 	"deployster/config/schema"
 )
 
+// Syntax is what a block may have.
+type Syntax = schema.Syntax
+
 // Language returns what a manifest may have. It is made of what the loader reads by.
-func Language() schema.Syntax {
-	manifest := schema.Syntax{}
+func Language() Syntax {
+	manifest := Syntax{}
 	for _, k := range kinds {
 		if k.Block == "" {
 			continue
