@@ -26,7 +26,8 @@ func (v *Variable) misplaced(in source.VarInput) *hcl.Diagnostic {
 		return nil
 	}
 	return source.Failure(v.At, "A constant from the environment", "The variable %q has const = true, so its value comes from its "+
-		"default, a file or -var, and not from %s. Give it with -var '%s=VALUE', or write it into vars.auto.hcl.", v.Name, in.Origin, v.Name)
+		"default, a file or -var, and not from %s. Give it with -var '%s=VALUE', or write it into vars.auto.hcl.", v.Name, in.Origin,
+		v.Name)
 }
 
 // Consts returns the values of the variables with const = true. They are known as soon as the files of the root are
