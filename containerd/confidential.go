@@ -33,7 +33,7 @@ func (c *container) confide(p sandbox.Program, s runner.Spec) (runner.Spec, erro
 	}
 	var err error
 	if c.confidential, err = filepath.EvalSymlinks(c.dir()); err == nil {
-		err = runfiles.MarkConfidential(c.dir(), s.MaxStdout > 0)
+		err = runfiles.MarkConfidential(c.dir(), s.MaxStdout > 0, s.Secrets)
 	}
 	if err != nil {
 		return s, err

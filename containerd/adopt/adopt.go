@@ -213,6 +213,9 @@ type follower struct{ outputs []*runfiles.LogFile }
 // request it copies what a worker writes about that request.
 func follow(dir string, request int64, w runner.Watch) *follower {
 	f := &follower{}
+	if runfiles.IsConfidential(dir) {
+		return f // whoever watches may not know the secret
+	}
 	files := map[string]io.Writer{runfiles.StdoutFile: w.Stdout, runfiles.StderrFile: w.Stderr}
 	if request != 0 {
 		files = map[string]io.Writer{runfiles.StdoutFile: &worker.Filter{Request: request, Stdout: w.Stdout, Stderr: w.Stderr}}

@@ -125,34 +125,6 @@ func IsQuiet(dir string, log int64) bool {
 	return true
 }
 
-// confidentialFile marks a run that got a secret; its content is answers if stdout is an answer, and not a log.
-const (
-	confidentialFile = "confidential"
-	answers          = "answers"
-)
-
-// MarkConfidential notes that a run gets a secret, and whether its stdout is an answer.
-func MarkConfidential(dir string, isAnswer bool) error {
-	text := ""
-	if isAnswer {
-		text = answers
-	}
-	return os.WriteFile(filepath.Join(dir, confidentialFile), []byte(text), 0o600)
-}
-
-// Confidential takes out of the outcome of a run that got a secret what it has printed, but for its answer.
-func Confidential(dir string, k *runner.Outcome) error {
-	text, err := os.ReadFile(filepath.Join(dir, confidentialFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	k.Stderr = nil
-	if string(text) != answers {
-		k.Stdout = nil
-	}
-	return err
-}
-
 // BeginFile is a file next to the standard files of a run: its start was about to be
 // requested. Without it, the program never ran.
 const BeginFile = "begin"

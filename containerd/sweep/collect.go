@@ -68,10 +68,10 @@ func (w Sweeper) Collect(ctx context.Context, c containers.Container) (gone bool
 	if action != "" {
 		k.Stdout = runfiles.ReadLog(filepath.Join(w.FilesDir(c), runfiles.StdoutFile), runner.KeepOutcome)
 		k.Stderr = runfiles.ReadLog(filepath.Join(w.FilesDir(c), runfiles.StderrFile), 0)
-		if err := runfiles.Confidential(w.FilesDir(c), &k); err != nil {
+		if err := volumes.Noted(w.FilesDir(c), &k.Result); err != nil {
 			return false, err
 		}
-		if err := volumes.Noted(w.FilesDir(c), &k.Result); err != nil {
+		if err := runfiles.Confidential(w.FilesDir(c), &k); err != nil {
 			return false, err
 		}
 		if err := w.Outcomes.Save(action, k); err != nil {

@@ -57,6 +57,8 @@ type Spec struct {
 	// Confidential: its input, environment or files have the value of a secret, or it prints one. Its files are in
 	// memory alone, and the outcome that is kept of an action without its client has no output.
 	Confidential bool `json:",omitempty"`
+	// Secrets are the values that it gets: the outcome that is kept has no memory with one of them.
+	Secrets []string `json:",omitempty"`
 	// SecretEnv are further variables of its environment. They are not in the container's specification.
 	SecretEnv map[string]string `json:",omitempty"`
 

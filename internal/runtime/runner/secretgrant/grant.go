@@ -173,7 +173,10 @@ func (g Grant) Into(s *runner.Spec) error {
 	if s.Confidential || !g.Any() && len(g.Gone) == 0 {
 		return nil
 	}
-	s.Confidential, s.Worker, s.Reuse, s.Keep, s.Batch = g.Any(), nil, false, false, nil
+	s.Confidential, s.Worker, s.Reuse, s.ReuseActions, s.Keep, s.Batch = g.Any(), nil, false, false, false, nil
+	for _, name := range slices.Sorted(maps.Keys(g.Values)) {
+		s.Secrets = append(s.Secrets, g.Values[name].Value)
+	}
 	env, hidden := map[string]string{}, map[string]string{}
 	for name, text := range s.Settings.Env {
 		switch filled, err := secretref.Fill(text, g.value); {
