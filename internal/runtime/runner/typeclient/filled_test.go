@@ -23,7 +23,7 @@ func (plum) Of(_ context.Context, _, name string, _ bool) (secretgrant.Value, bo
 	return secretgrant.Value{Secret: answers.Secret{Value: "plum-canary", Version: "1"}, Compared: true}, name == "db", nil
 }
 
-const safeInit = `{"protocol":2,"refresh":true,"reuse":true,"memory":true,"state_action":{"args":["state"]},
+const safeInit = `{"protocol":2,"refresh":true,"reuse":true,"reuse_actions":true,"memory":true,"state_action":{"args":["state"]},
 "config_schema":{"type":"object","properties":{"size":{},"password":{"type":"string","maxLength":5,"writeOnly":true}}}}`
 
 // recorded is a client whose specs and records are kept.
@@ -70,7 +70,10 @@ func TestSecrets_OnlyTheImageGetsAValue(t *testing.T) {
 		t.Fatalf("%+v %v", answer, err)
 	}
 	s := (*specs)[len(*specs)-1]
-	if !s.Confidential || s.Reuse || s.Worker != nil || len(s.Settings.Env) != 1 || s.SecretEnv["B"] != "plum-canary" || s.Mounts[0].Content != "login=plum-canary" {
+	if !s.Confidential || !slices.Equal(s.Secrets, []string{"plum-canary"}) {
+		t.Errorf("spec %+v", s)
+	}
+	if s.Reuse || s.ReuseActions || s.Worker != nil || len(s.Settings.Env) != 1 || s.SecretEnv["B"] != "plum-canary" || s.Mounts[0].Content != "login=plum-canary" {
 		t.Errorf("spec %+v", s)
 	}
 	r := (*records)[len(*records)-1]
@@ -115,6 +118,52 @@ func TestSecrets_AnswersWithAValueAreRefused(t *testing.T) {
 	if err == nil || strings.Contains(string(r.Stdout), "plum") {
 		t.Errorf("%s, %v", r.Stdout, err)
 	}
+}
+
+// The host keeps how a guarded action is undone: no value may be in what it gets, wherever it is named.
+func TestProtect_RefusesSecrets(t *testing.T) {
+	t.Parallel()
+	named := secretref.Text("db")
+	for place, put := range map[string]func(*Target, *protocol.ActionInput){
+		"config": func(_ *Target, in *protocol.ActionInput) { in.Config = json.RawMessage(`{"password":"` + named + `"}`) },
+		"the config of a dependency": func(_ *Target, in *protocol.ActionInput) {
+			in.Dependencies = map[string]protocol.Dependency{"a": {Config: json.RawMessage(`{"password":"` + named + `"}`)}}
+		},
+		"env": func(tg *Target, _ *protocol.ActionInput) { tg.Settings.Env = map[string]string{"B": "x" + named} },
+		"plug": func(tg *Target, _ *protocol.ActionInput) {
+			tg.Mounts = []runner.Mount{{Target: "/login", Content: named}}
+		},
+		"none": func(*Target, *protocol.ActionInput) {},
+	} {
+		var saved guardian
+		c, _, _ := recorded(t, nil)
+		c.o.Guardian = &saved
+		tg, in := target(), protocol.ActionInput{}
+		tg.Settings.Host = &runner.Host{Name: "a", Address: "a"}
+		in.Config = json.RawMessage(`{}`)
+		put(&tg, &in)
+		err := c.Protect(t.Context(), tg, protocol.Type{Guard: &protocol.Guard{Save: &protocol.Command{}}}, in, "k", 1)
+		if place == "none" {
+			if err != nil || len(saved.saved) != 1 {
+				t.Errorf("without a secret: %v, %d", err, len(saved.saved))
+			}
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), "It gets secret.db.value") || len(saved.saved) != 0 {
+			t.Errorf("%s: %v, saved %+v", place, err, saved.saved)
+		}
+	}
+}
+
+// guardian keeps what it is to save.
+type guardian struct {
+	runner.Guardian
+	saved []runner.Protection
+}
+
+func (g *guardian) Save(_ context.Context, _ runner.Host, p runner.Protection) error {
+	g.saved = append(g.saved, p)
+	return nil
 }
 
 // What an image prints as a secret is learned before it is recorded, and is neither recorded nor shown.

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/base/secretref"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/secretgrant"
 	"deployster/protocol"
@@ -23,8 +22,8 @@ var errNoGuardian = errors.New("this program guards no actions")
 func (c *Client) Protect(ctx context.Context, t Target, ty protocol.Type, in protocol.ActionInput, key string, order int) error {
 	k := call{target: t, step: StepSave, kind: runner.Query, command: *ty.Guard.Save, mounts: t.Mounts, settings: t.Settings,
 		timeout: cmp.Or(t.StateTimeout, DefaultStateTimeout)}
-	if named := secretref.All(secretgrant.ConfigsOf(in.StateInput)...); len(named) > 0 {
-		return fail(k, errors.ErrUnsupported, "The action cannot be guarded", "Its config has secret.%s.value, and the host keeps how a "+
+	if named := secretgrant.Names(k.settings.Env, k.mounts, secretgrant.ConfigsOf(in.StateInput)...); len(named) > 0 {
+		return fail(k, errors.ErrUnsupported, "The action cannot be guarded", "It gets secret.%s.value, and the host keeps how a "+
 			"guarded action is undone. Use the secret in a resource without guarded actions.", named[0])
 	}
 	if c.o.Guardian == nil || t.Settings.Host == nil {
