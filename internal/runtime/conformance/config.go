@@ -27,8 +27,11 @@ func (i *image) checkConfig(ctx context.Context) outcome {
 			}
 			return fail(fixConfig, "%s", strings.Join(lines, "\n"))
 		}
-		if wrong := validation.Check(ctx, i.client(""), i.target, i.ty, config); wrong != nil {
-			return failWith(validation.Fix, wrong)
+		switch wrong, err := validation.Check(ctx, i.client(""), i.target, i.ty, config); {
+		case err != nil:
+			return failWith(validation.Fix, err)
+		case wrong != "":
+			return fail(validation.Fix, "%s", wrong)
 		}
 	}
 	if len(i.ty.ConfigSchema) == 0 {

@@ -144,6 +144,9 @@ func checkConversation(stdin, answer []byte) error {
 	if in.Operation != nil && in.Protocol != nil { // its output is a log
 		return matches("operation-input", stdin)
 	}
+	if in.Unknown != nil && in.Intent == "" && in.Plan == nil {
+		return checkValidation(stdin, answer)
+	}
 	if in.Needs == nil && in.Protocol != nil && in.Intent == "" && in.Plan == nil { // what it prints is not recorded
 		return matches("secret-input", stdin)
 	}
@@ -155,8 +158,6 @@ func checkConversation(stdin, answer []byte) error {
 	switch {
 	case in.Plan != nil:
 		return checkPolicy(stdin, answer)
-	case in.Unknown != nil && in.Intent == "":
-		return checkValidation(stdin, answer)
 	case in.Action != nil:
 		kind = "action"
 	case in.Protocol != nil && in.Intent == "":

@@ -3,7 +3,6 @@ package validation
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -24,43 +23,49 @@ type Client interface {
 		unknown map[string]string) ([]protocol.Finding, error)
 }
 
-// Check has a type judge a config that is valid: twice, and with each of its values unknown. It returns an error if the type refuses it,
-// or answers differently about the same.
-func Check(ctx context.Context, c Client, t typeclient.Target, ty protocol.Type, config json.RawMessage) error {
+// Check has a type judge a config that is valid: twice, and with each of its values unknown. It returns what is wrong if the type
+// refuses it, or answers differently about the same; the error is that of a query.
+func Check(ctx context.Context, c Client, t typeclient.Target, ty protocol.Type, config json.RawMessage) (wrong string, err error) {
 	if ty.ValidateAction == nil {
-		return nil
+		return "", nil
 	}
-	first, err := accepted(ctx, c, t, ty, config, nil)
-	if err != nil {
-		return err
+	first, wrong, err := judge(ctx, c, t, ty, config, nil)
+	if wrong != "" || err != nil {
+		return wrong, err
 	}
-	again, err := accepted(ctx, c, t, ty, config, nil)
-	if err != nil {
-		return err
+	again, wrong, err := judge(ctx, c, t, ty, config, nil)
+	if wrong != "" || err != nil {
+		return wrong, err
 	}
 	if !reflect.DeepEqual(first, again) {
-		return fmt.Errorf("validate answered a second query about the same config differently")
+		return "validate answered a second query about the same config differently", nil
 	}
 	object, err := jsondoc.Object(config)
 	if err != nil {
-		return nil // another check refuses it
+		return "", nil // another check refuses it
 	}
 	for _, key := range slices.Sorted(maps.Keys(object)) {
-		if _, err := accepted(ctx, c, t, ty, config, map[string]string{jsondoc.JoinPointer([]string{key}): key}); err != nil {
-			return fmt.Errorf("with %s unknown: %w", key, err)
+		_, wrong, err := judge(ctx, c, t, ty, config, map[string]string{jsondoc.JoinPointer([]string{key}): key})
+		if err != nil {
+			return "", err
+		}
+		if wrong != "" {
+			return "with " + key + " unknown: " + wrong, nil
 		}
 	}
-	return nil
+	return "", nil
 }
 
-// accepted returns what a type finds in a config, without errors.
-func accepted(ctx context.Context, c Client, t typeclient.Target, ty protocol.Type, config json.RawMessage,
-	unknown map[string]string) ([]protocol.Finding, error) {
-	found, err := c.Validate(ctx, t, ty, config, unknown)
+// judge returns what a type finds in a config, and what it refuses.
+func judge(ctx context.Context, c Client, t typeclient.Target, ty protocol.Type, config json.RawMessage,
+	unknown map[string]string) (found []protocol.Finding, wrong string, err error) {
+	if found, err = c.Validate(ctx, t, ty, config, unknown); err != nil {
+		return nil, "", err
+	}
 	for _, f := range found {
-		if err == nil && f.Severity == protocol.FindingError {
-			err = fmt.Errorf("validate refuses the config: %s %s", f.Path, f.Message)
+		if f.Severity == protocol.FindingError {
+			return found, "validate refuses the config: " + f.Path + " " + f.Message, nil
 		}
 	}
-	return found, err
+	return found, "", nil
 }
