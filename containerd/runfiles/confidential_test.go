@@ -62,4 +62,11 @@ func TestConfidential_AnswersHaveNoValue(t *testing.T) {
 			t.Errorf("%s: %+v %v", answer, k, err)
 		}
 	}
+	if err := os.WriteFile(filepath.Join(dir, confidentialFile), []byte(`{"answers":true`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k := runner.Outcome{Fate: runner.Exited, Result: runner.Result{Answer: []byte("{}")}}
+	if err := Confidential(dir, &k); err != nil || k.Answer != nil || k.Fault == "" {
+		t.Errorf("the values are not known: %+v %v", k, err)
+	}
 }
