@@ -34,7 +34,6 @@ func everyField() Snapshot {
 	e.ReadOnly = true
 	e.Settings.Disk = 1
 	e.Secrets = protocol.Fingerprints{"password": "aa"}
-	e.Secrets = protocol.Fingerprints{"token": "f"}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	fill(reflect.ValueOf(&e).Elem())
 	s := Snapshot{Format: Format, Lineage: "0123456789abcdef", Serial: 7, Resources: map[string]Entry{"web[\"a\"]": e, "b": entry(`{}`), "c": incompleteEntry(),
@@ -47,9 +46,6 @@ func everyField() Snapshot {
 			Metadata: artifact.Metadata{{Name: "author", Value: "ann"}}, At: at}},
 		Pins:       map[string]Pin{"0123": samplePin()},
 		Operations: content.Operations{"nightly": sampleOperation()}, Read: map[string]Read{"net": {Lineage: "fedc", Serial: 4}},
-		Operations: content.Operations{"nightly": {Scheduled: content.Scheduled{Resource: "b", Run: "backup", Input: json.RawMessage(`{"to":"x"}`),
-			Sensitive: []string{"/to"}, Schedule: "0 2 * * *"}, Since: at, Turn: at}},
-		Read:   map[string]Read{"net": {Lineage: "l", Serial: 3}},
 		Former: []byte("packed"), Renamed: []moves.Move{{From: "a", To: "b"}},
 		Transferred: []Transferred{{Address: "gone", Entry: &e, Transfer: Transfer{ID: "t", To: &content.Other{State: "/other", Address: "x"}}}}}
 	fill(reflect.ValueOf(&s.Applied[0]).Elem())
