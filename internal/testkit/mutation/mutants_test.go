@@ -13,7 +13,7 @@ import (
 )
 
 // roots are the modules, from this package.
-var roots = []string{"../../..", "../../../kube"}
+var roots = []string{"../../..", "../../../kube", "../../../lsp"}
 
 // Each fault names one place, and what it makes of it compiles. That is seen here, and
 // not only when the mutants are built, which takes long.
