@@ -20,7 +20,7 @@ import (
 	"deployster/state"
 )
 
-// safe is a type whose object has a password that cannot be read back: it answers VALID, unless it is told of a refresh.
+// safe is a type whose object has a password that cannot be read back: it answers VALID, unless a refresh notifies it.
 type safe struct {
 	exists   bool
 	password string

@@ -397,7 +397,7 @@ through["k"]: early
 	}
 }
 
-// What is for the whole run is declared in the root manifest only: a module that has it is told where it belongs.
+// What is for the whole run is declared in the root manifest only: in a module it is an error that names the right place.
 func TestModules_HaveNothingOfTheRoot(t *testing.T) {
 	t.Parallel()
 	for block, want := range map[string]string{

@@ -153,7 +153,7 @@ func TestSharedAction_IsAsFresh(t *testing.T) {
 	a.fails("18", "", func(s *runner.Spec) { s.Entrypoint = "/missing" })
 	a.says("19", mark, "2\n")
 
-	// Standard files as in a container of its own; what goes on behind an action ends with it.
+	// Standard files as in a container of its own; what an action leaves running ends with it.
 	a.says("20", "cat /dev/stdin; echo one; echo two >/dev/stdout; echo three >/dev/stderr", "in\none\ntwo\n",
 		func(s *runner.Spec) { s.Stdin = []byte("in\n") })
 	a.says("21", "(sleep 0.3; echo late >>/d/late) & (sleep 0.3; echo late >>/d/late) & echo end", "end\n")
@@ -163,7 +163,7 @@ func TestSharedAction_IsAsFresh(t *testing.T) {
 	a.close()
 }
 
-// An action whose client is killed goes on to its end, and its end is found: the list of its container names it.
+// An action whose client is killed runs to its end, and its end is found: the list of its container names it.
 func TestSharedAction_OutlivesItsClient(t *testing.T) {
 	modes(t, func(t *testing.T, o Options, _, _ func()) {
 		a := newActor(t, o)
