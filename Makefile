@@ -16,7 +16,7 @@ RACE = CGO_ENABLED=1 go test -race
 RACED = $(shell go list -f '{{.ImportPath}} {{.Dir}}' $(LIGHT) | while read name dir; do \
 	grep -qE '^\s*go |\.Go\b' $$dir/*.go && echo $$name; done | grep -vx deployster/config)
 
-.PHONY: test-kube kills-kube darwin release test-release house man docs-check subjects test-bare test-machines test-machines-kills test-machines-ansible bench-machines test-bridge kills-bridge build bundle demo demo-hosts demo-machines test check bench bench-engine race fuzz crash soak clean functions-table edits checks
+.PHONY: test-long test-kube kills-kube darwin release test-release house man docs-check subjects test-bare test-machines test-machines-kills test-machines-ansible bench-machines test-bridge kills-bridge build bundle demo demo-hosts demo-machines test check bench bench-engine race fuzz crash soak clean functions-table edits checks
 
 # The linker writes its output page by page, and so the kernel caches it. A copy is
 # cached in large pieces, as an installed program is, and starts 2 ms sooner.
@@ -101,6 +101,11 @@ test: build
 	go test -vet=off -short -run '^$$' -bench . -benchtime 2x $(BENCHMARKED)
 	cd lsp && go test -vet=off -short -run '^$$' -bench . -benchtime 2x ./internal/server
 	cd bridge && go test -vet=off -short -run '^$$' -bench . -benchtime 2x .
+
+# All scripts, also those that `make test` skips for their time: they vary what others test.
+test-long: build
+	.ci/setup test
+	DEPLOYSTER_LONG=1 go test -vet=off -count=1 -timeout 75m -parallel 4 -run '^TestScripts_Pass$$' $(LONGEST)
 
 # The README's two commands on a bare Debian 12, which shows what .ci/setup lacks. BARE is a
 # directory that keeps the Debian for the next run. .ci/bare DIR COMMAND... runs other commands.

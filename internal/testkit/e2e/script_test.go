@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -60,6 +61,14 @@ func TestScripts_Pass(t *testing.T) {
 	runScripts(t, "testdata/script", nil)
 }
 
+// isLong is the condition of scripts that `make test-long` runs and `make test` skips, which has 20 minutes.
+func isLong(condition string) (bool, error) {
+	if condition != "long" {
+		return false, fmt.Errorf("the condition %q is not known", condition)
+	}
+	return os.Getenv("DEPLOYSTER_LONG") != "", nil
+}
+
 func runScripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
 	p := params(moduleRoot(t), setup)
 	p.Dir = dir
@@ -86,6 +95,7 @@ func params(root string, setup func(*testscript.Env) error) testscript.Params {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       *update,
+		Condition:           isLong,
 		Setup: func(env *testscript.Env) error {
 			if err := isolate(env, root); err != nil || setup == nil {
 				return err
