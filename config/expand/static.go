@@ -49,34 +49,13 @@ func (m *Instances) evaluateStatic(e *eval.Evaluator, mod *instance.Module) hcl.
 		mod.Settings[b.Types[name]], diags = s, append(diags, d...)
 	}
 	if mod.Caller == nil {
-		for _, name := range slices.Sorted(maps.Keys(b.Semaphores)) {
-			s, d := m.semaphore(b.Semaphores[name])
-			m.Modules.Semaphores, diags = append(m.Modules.Semaphores, s), append(diags, d...)
-		}
-		for _, name := range slices.Sorted(maps.Keys(b.Exclusive)) {
-			s, d := m.exclusive(b.Exclusive[name])
-			m.Modules.Exclusive, diags = append(m.Modules.Exclusive, s), append(diags, d...)
-		}
-		for _, name := range slices.Sorted(maps.Keys(b.Notify)) {
-			n, d := m.notify(b.Notify[name])
-			m.Modules.Notify, diags = append(m.Modules.Notify, n), append(diags, d...)
-		}
-		for _, name := range slices.Sorted(maps.Keys(b.Secrets)) {
-			s, d := m.secret(b.Secrets[name])
-			m.Modules.SecretBlocks, diags = append(m.Modules.SecretBlocks, s), append(diags, d...)
-		}
-		for _, name := range slices.Sorted(maps.Keys(b.Operations)) {
-			o, d := m.operation(b.Operations[name])
-			m.Modules.Operations, diags = append(m.Modules.Operations, o), append(diags, d...)
-		}
-		for _, name := range slices.Sorted(maps.Keys(b.Artifacts)) {
-			a, d := m.artifact(b.Artifacts[name])
-			m.Modules.Artifacts, diags = append(m.Modules.Artifacts, a), append(diags, d...)
-		}
-		for _, name := range slices.Sorted(maps.Keys(b.Plugs)) {
-			p, d := m.plug(b.Plugs[name])
-			m.Modules.Plugs, diags = append(m.Modules.Plugs, p), append(diags, d...)
-		}
+		m.Modules.Semaphores = append(m.Modules.Semaphores, inOrder(b.Semaphores, m.semaphore, &diags)...)
+		m.Modules.Exclusive = append(m.Modules.Exclusive, inOrder(b.Exclusive, m.exclusive, &diags)...)
+		m.Modules.Notify = append(m.Modules.Notify, inOrder(b.Notify, m.notify, &diags)...)
+		m.Modules.SecretBlocks = append(m.Modules.SecretBlocks, inOrder(b.Secrets, m.secret, &diags)...)
+		m.Modules.Operations = append(m.Modules.Operations, inOrder(b.Operations, m.operation, &diags)...)
+		m.Modules.Artifacts = append(m.Modules.Artifacts, inOrder(b.Artifacts, m.artifact, &diags)...)
+		m.Modules.Plugs = append(m.Modules.Plugs, inOrder(b.Plugs, m.plug, &diags)...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(mod.Resources)) {
 		diags = append(diags, m.fillAll(mod.Resources[name])...)
@@ -287,4 +266,13 @@ func (m *Instances) fill(r *instance.Instance) hcl.Diagnostics {
 	a.read("action", cty.String, func(v cty.Value) (err error) { r.Timeouts.Action, err = duration(v.AsString()); return err })
 	a.acting(r)
 	return a.diags
+}
+
+// inOrder evaluates blocks in the order of their names, and adds their errors to diags.
+func inOrder[B, V any](blocks map[string]B, evaluate func(B) (V, hcl.Diagnostics), diags *hcl.Diagnostics) (list []V) {
+	for _, name := range slices.Sorted(maps.Keys(blocks)) {
+		v, d := evaluate(blocks[name])
+		list, *diags = append(list, v), append(*diags, d...)
+	}
+	return list
 }

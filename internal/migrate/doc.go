@@ -1,4 +1,3 @@
-// Package migrate converts a Terraform directory to manifests and a state: its
-// configuration and its state file come in, files and entries go out. It runs nothing,
-// and changes nothing; it reports by name everything that cannot be migrated.
+// Package migrate converts the configuration and the state file of a Terraform directory to manifests and entries.
+// It runs and changes nothing, and reports by name everything that cannot be migrated.
 package migrate

@@ -70,7 +70,7 @@ func TestCheck_RefusesOlderOutputs(t *testing.T) {
 		}
 	}
 	if err := Check(w, w.Place("own.json"), at("another", 9), used); err != nil {
-		t.Errorf("a state that began anew: %v", err)
+		t.Errorf("a state with another lineage: %v", err)
 	}
 	if err := Check(w, w.Place(place), state.Snapshot{}, used); err == nil || !strings.Contains(err.Error(), "One state") {
 		t.Errorf("its own state: %v", err)
@@ -113,7 +113,7 @@ func TestRemote_WarnsOfAnIncompleteRun(t *testing.T) {
 	}
 }
 
-// listener notes what a person is told.
+// listener keeps the notes that are printed.
 type listener diag.Diagnostics
 
 func (l *listener) Diagnostics(list diag.Diagnostics) { *l = append(*l, list...) }

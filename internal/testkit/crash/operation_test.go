@@ -35,7 +35,7 @@ const subjectOperation = "DEPLOYSTER_CRASH_OPERATION"
 // operated is the key of the one operation of the subject.
 var operated = moves.OperationKey("a", "grow")
 
-// growing is a type whose operation leaves a line in a log, before its end is told.
+// growing is a type whose operation leaves a line in a log, before its end is reported.
 func growing(log string) runnertest.Program {
 	w := &world{path: log}
 	return func(_ context.Context, s runner.Spec, stdin io.Reader, stdout, _ io.Writer) int {

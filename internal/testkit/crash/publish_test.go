@@ -71,7 +71,7 @@ func (l *lines) list(params json.RawMessage) error {
 	return nil
 }
 
-// Put implements artifact.Client: what is put is a line in the log, before its end is told.
+// Put implements artifact.Client: what is put is a line in the log, before its end is reported.
 func (l *lines) Put(_ context.Context, _ artifact.Target, _ artifact.Info, in artifact.PutInput) (artifact.Put, error) {
 	dir, err := os.MkdirTemp("", "put") // not a place where it is killed
 	if err != nil {

@@ -92,8 +92,9 @@ func (service) Operations() map[string]protocol.Operation {
 	return map[string]protocol.Operation{
 		"backup": {Label: "Write a copy", Changes: &reads, ConfigSchema: []byte(`{"type":"object","required":["to"],"properties":` +
 			`{"to":{"type":"string","pattern":"^[a-z.]+$"},"token":{"type":"string","writeOnly":true}},"additionalProperties":false}`)},
-		"promote": {Label: "Set another tier", ConfigSchema: []byte(`{"type":"object","required":["tier"],"properties":{"tier":{"type":"string"}}}`)},
-		"linger":  {Label: "Take its time"},
+		"promote": {Label: "Set another tier", ConfigSchema: []byte(`{"type":"object","required":["tier"],` +
+			`"properties":{"tier":{"type":"string"}}}`)},
+		"linger": {Label: "Take its time"},
 	}
 }
 
