@@ -143,9 +143,9 @@ func (r *stepRunner) notShown(step *plan.Step, out *outcome, found protocol.Answ
 		out.Report.Stale = r.differences(step, out.Addr, found)
 		why := "The plan showed that it may change, because %s, and it has.\n%s"
 		switch {
-		case step.Again:
+		case step.Certainty == plan.QueriedAgain:
 			why = "The plan showed its actions for any outcome of the others (%s), and the image returned others.\n%s"
-		case step.Early:
+		case step.Certainty == plan.Early:
 			why = "Its image was queried early for the plan (%s), and returned other actions now.\n%s"
 		}
 		detail = fmt.Sprintf(why, step.Reason.Words(), compare.SideBySide(out.Report.Stale))

@@ -87,7 +87,7 @@ func (r *stepRunner) permitted(step *plan.Step, out *outcome, answer protocol.An
 		answer.Actions = approved.Actions
 	}
 	switch {
-	case step.Flexible() || step.Early:
+	case step.Flexible() || step.Certainty == plan.Early:
 		out.Report.Planned = report.Names(answer.Actions)
 	case !approved.Covers(answer) && !r.resumes(step, out.Addr, answer) && !(out.again && compare.Shown(step).Rest(answer)):
 		out.drifted(r.differences(step, out.Addr, answer))

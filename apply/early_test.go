@@ -145,7 +145,7 @@ func planned(s *plan.Step) string {
 	if s.Expected() != "" {
 		words += fmt.Sprintf("(%s)", s.Expected())
 	}
-	for word, is := range map[string]bool{" early": s.Early, " may": s.MayChange} {
+	for word, is := range map[string]bool{" early": s.Certainty == plan.Early, " may": s.Certainty == plan.MayChange} {
 		if is {
 			words += word
 		}
@@ -264,7 +264,7 @@ func TestEarly_IsResumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	step := p.Resources["b"]
-	if !step.Early || len(step.Answer().Actions) != 2 {
+	if step.Certainty != plan.Early || len(step.Answer().Actions) != 2 {
 		t.Fatal(planned(step))
 	}
 	g.dieAfter(t, 5, p) // a: started, ended, VALID; b: begin started, ended

@@ -87,9 +87,9 @@ func TestIndependent_StaysUnchangedBehindAForecast(t *testing.T) {
 			for _, addr := range []string{"b", "c"} {
 				step := p.Resources[addr]
 				switch {
-				case step.Change() == plan.Valid && step.MayChange:
+				case step.Change() == plan.Valid && step.Certainty == plan.MayChange:
 					got = append(got, "may")
-				case step.Change() == plan.Valid && step.Again:
+				case step.Change() == plan.Valid && step.Certainty == plan.QueriedAgain:
 					got = append(got, "certain")
 				default:
 					got = append(got, string(step.Change()))

@@ -89,7 +89,7 @@ func TestMemory_NamesTheObject(t *testing.T) {
 			var planned []string
 			for addr, step := range p.Resources {
 				planned = append(planned, addr+":"+string(step.Change()))
-				if step.MayChange {
+				if step.Certainty == plan.MayChange {
 					t.Errorf("%s may change: %s", addr, step.Reason.Words())
 				}
 			}

@@ -174,7 +174,8 @@ func (r *stepRunner) attempt(ctx context.Context, step *plan.Step, out *outcome,
 		out.Report.NotAttempted = out.Report.Planned
 		return false
 	}
-	if now := step.WithAnswer(in.Config, sensitive, answer, nil).Shown(); step.Change() == plan.Deferred || step.Early && now != step.Shown() {
+	now := step.WithAnswer(in.Config, sensitive, answer, nil).Shown()
+	if step.Change() == plan.Deferred || step.Certainty == plan.Early && now != step.Shown() {
 		out.Report.Became = now
 	}
 	if !r.act(ctx, step, out, in, answer) {

@@ -15,7 +15,7 @@ func (p *Plan) Kinds() map[Change][]string {
 		step := p.Resources[addr]
 		kind := step.Kind()
 		switch {
-		case kind == Valid && step.MayChange:
+		case kind == Valid && step.Certainty == MayChange:
 			kind = Update
 		case kind == Destroy && step.Exclusive != "", kind == Deferred && step.ReadOnly,
 			kind == Valid || kind == Record || kind == Left || kind == ReadFailed:
@@ -30,7 +30,7 @@ func (p *Plan) Kinds() map[Change][]string {
 func (p *Plan) LeftOpen() []string {
 	var open []string
 	for _, addr := range slices.Sorted(maps.Keys(p.Resources)) {
-		if step := p.Resources[addr]; step.Flexible() && !step.Again && !step.ReadOnly {
+		if step := p.Resources[addr]; step.Flexible() && step.Certainty != QueriedAgain && !step.ReadOnly {
 			open = append(open, addr)
 		}
 	}

@@ -29,6 +29,17 @@ func Changes() []Change {
 	return []Change{Valid, Create, Update, Replace, Destroy, Forget, Publish, Deferred, Record, Left}
 }
 
+// Certainty is how far the answer of an image holds at the turn of its resource.
+type Certainty = change.Certainty
+
+// The certainties.
+const (
+	Certain      = change.Certain
+	MayChange    = change.MayChange
+	Early        = change.Early
+	QueriedAgain = change.QueriedAgain
+)
+
 // Step is what the plan declares about one resource, and what is needed to do it.
 type Step = change.Step
 
@@ -86,7 +97,7 @@ func summarize(steps map[string]*Step) Summary {
 		if step.DestroysAdopted() {
 			s.DestroyAdopted++
 		}
-		if step.Change() == Valid && step.MayChange {
+		if step.Change() == Valid && step.Certainty == MayChange {
 			s.MayChange++
 		} else if step.Adopts() {
 			s.Adopt++

@@ -63,7 +63,7 @@ resource "c" {
 	if want := map[string]bool{"a": false, "b": true, "c": true}; !maps.Equal(p.once, want) {
 		t.Errorf("queried once: %v, want %v", p.once, want)
 	}
-	if b, c := built.Resources["b"], built.Resources["c"]; b.Change() != Deferred || b.Early || c.Change() != Create || !c.Early {
-		t.Errorf("b is %s (early %v), c is %s (early %v)", b.Change(), b.Early, c.Change(), c.Early)
+	if b, c := built.Resources["b"], built.Resources["c"]; b.Change() != Deferred || b.Certainty == Early || c.Change() != Create || c.Certainty != Early {
+		t.Errorf("b is %s (%s), c is %s (%s)", b.Change(), b.Certainty, c.Change(), c.Certainty)
 	}
 }

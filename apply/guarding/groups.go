@@ -119,7 +119,7 @@ func guarded(step *plan.Step) bool {
 	if host == nil || host.UndoUnlessReached == 0 || step.Init.Guard == nil {
 		return false
 	}
-	return step.Change() == plan.Deferred || step.MayChange || step.Again || Reverts(step) != 0
+	return step.Change() == plan.Deferred || step.Certainty.Open() || Reverts(step) != 0
 }
 
 // whole adds to each group what is done between two of its resources on its host, and merges groups

@@ -15,7 +15,7 @@ import (
 func (s *Step) WithAnswer(config json.RawMessage, sensitive []string, a protocol.Answer, hidden []string) *Step {
 	now := *s
 	now.Config, now.Sensitive, now.MayChangeAt, now.Unknown = config, sensitive, nil, nil
-	now.MayChange, now.Early, now.Again = false, false, false
+	now.Certainty = Certain
 	if p, destroys := s.Part.(*Destroy); destroys {
 		now.Part = &Destroy{Answer: AnswerOf(a, hidden), NotCreated: p.NotCreated, CurrentMounts: p.CurrentMounts}
 		return &now
@@ -61,8 +61,8 @@ func (s *Step) View() observe.View {
 	}
 	switch s.Part.(type) {
 	case *Valid:
-		v.State, v.Status, v.Partial = a.State, protocol.Valid, s.MayChange
-		if v.Stays = s.MayChange; v.Stays {
+		v.State, v.Status, v.Partial = a.State, protocol.Valid, s.Certainty == MayChange
+		if v.Stays = s.Certainty == MayChange; v.Stays {
 			v.Staying = jsondoc.TopLevel(a.State, nil)
 		}
 	case *Record, *Left: // nothing will be done: what was found stays

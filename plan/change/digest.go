@@ -19,16 +19,17 @@ import (
 // hashed is a step as the id of its plan covers it.
 type hashed struct {
 	*Step
-	Change observe.Change `json:"change"`
-	Part   Part           `json:"part"`
-	Old    *hashed        `json:"old,omitempty"`
+	Change    observe.Change `json:"change"`
+	Certainty Certainty      `json:"certainty,omitempty"`
+	Part      Part           `json:"part"`
+	Old       *hashed        `json:"old,omitempty"`
 }
 
 func hashedStep(s *Step) *hashed {
 	if s == nil {
 		return nil
 	}
-	return &hashed{Step: s, Change: s.Change(), Part: s.Part, Old: hashedStep(s.Old())}
+	return &hashed{Step: s, Change: s.Change(), Certainty: s.Certainty, Part: s.Part, Old: hashedStep(s.Old())}
 }
 
 // Digest returns the id of a plan: the hexadecimal hash of the rest of the plan, and then of

@@ -63,7 +63,7 @@ func (s *Step) Gone() bool { return s.Change() == observe.Forget && s.Init.Absen
 // Flexible reports whether apply may find other actions than the plan shows,
 // because the plan itself reported that it could not know, or will query it again.
 func (s *Step) Flexible() bool {
-	return s.Change() == observe.Deferred || s.Change() == observe.Replace || s.MayChange || s.Again
+	return s.Change() == observe.Deferred || s.Change() == observe.Replace || s.Certainty.Open()
 }
 
 // Undescribed reports whether no machine could run the init of the step's type when the plan was made. Apply runs it.
@@ -72,17 +72,19 @@ func (s *Step) Undescribed() bool {
 }
 
 // Settled reports whether a resource matches its config, whatever the plan does to others.
-func (s *Step) Settled() bool { return s.Change() == observe.Valid && !s.MayChange && !s.Again }
+func (s *Step) Settled() bool { return s.Change() == observe.Valid && !s.Certainty.Open() }
 
 // Quiet reports whether there is nothing to show of a step: its resource and its
 // address stay unchanged.
 func (s *Step) Quiet() bool {
-	return s.Change() == observe.Valid && !s.MayChange && !s.Adopted() && s.MovedFrom == "" && len(s.Edited())+len(s.Notes) == 0
+	return s.Change() == observe.Valid && s.Certainty != MayChange && !s.Adopted() && s.MovedFrom == "" && len(s.Edited())+len(s.Notes) == 0
 }
 
 // Adopts reports whether apply only records a resource: it exists and matches its config,
 // and the state file has no complete entry of it.
-func (s *Step) Adopts() bool { return s.Change() == observe.Valid && s.Adopted() && !s.MayChange }
+func (s *Step) Adopts() bool {
+	return s.Change() == observe.Valid && s.Adopted() && s.Certainty != MayChange
+}
 
 // DestroysAdopted reports whether apply destroys what deployster did not create, also to
 // create it again.

@@ -19,9 +19,7 @@ type Step struct {
 	Type        string            `json:"type"`                    // the image, as the manifest names it
 	MovedFrom   string            `json:"moved_from,omitempty"`    // its former address, as in the state file
 	MovedWhy    string            `json:"moved_why,omitempty"`     // "identity", "same config" (a guess), "" (the manifest)
-	MayChange   bool              `json:"may_change,omitempty"`    // a dependency will change: the answer is an expectation
-	Early       bool              `json:"early,omitempty"`         // create, update: its image was queried before what it waits for was done
-	Again       bool              `json:"queried_again,omitempty"` // no change of what it waits for: queried after that
+	Certainty   Certainty         `json:"-"`                       // how far the answer of its image holds at its turn
 	Publishes   bool              `json:"publishes,omitempty"`     // it comes from a publish block
 	New         bool              `json:"new,omitempty"`           // adopt = false: it must not exist before it is created
 	Reason      *reason.Reason    `json:"reason,omitempty"`        // why it is deferred, early, may change, is destroyed, forgotten or left

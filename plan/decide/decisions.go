@@ -119,7 +119,7 @@ func (d *Decisions) view(addr string) observe.View {
 // it is forecast. The plan must not claim that an output will not change.
 func (d *Decisions) forecast(addr string) observe.View {
 	v, step := d.view(addr), d.step(addr)
-	if step != nil && (step.Change() == observe.Update || step.Change() == observe.Deferred || step.MayChange) {
+	if step != nil && (step.Change() == observe.Update || step.Change() == observe.Deferred || step.Certainty == change.MayChange) {
 		v.State, v.Partial, v.Stays, v.Staying = step.Answer().Forecast, true, false, nil
 	}
 	return v
@@ -144,7 +144,7 @@ func (d *Decisions) recordedScope() observe.Scope {
 func (d *Decisions) acts(addr string) bool {
 	switch s := d.step(addr); s.Change() {
 	case observe.Valid:
-		return s.MayChange
+		return s.Certainty == change.MayChange
 	case observe.Record, observe.Left, observe.Forget:
 		return false
 	}

@@ -20,7 +20,7 @@ import (
 func (d *decision) mayUseRecorded() bool {
 	r, s, entry := d.r, d.step, d.entry
 	doubt := slices.Contains(d.session.Options.Doubt, r.Address)
-	if !d.subject.Selection.NoRefresh || doubt || !d.known || entry.Dirty || entry.LastSeen != nil || s.MayChange {
+	if !d.subject.Selection.NoRefresh || doubt || !d.known || entry.Dirty || entry.LastSeen != nil || s.Certainty == change.MayChange {
 		return false
 	}
 	if r.Publish != nil || entry.Digest != s.Init.Digest || entry.ReadOnly != r.ReadOnly || !sameConfig(entry, s) ||
@@ -58,7 +58,7 @@ func (d *decision) useRecorded() {
 func (d *decision) recordOnly() {
 	s, entry, known := d.step, d.entry, d.known
 	a := *s.Answer()
-	a.Actions, a.Shutdown, a.Forecast, s.MayChange = nil, nil, nil, false
+	a.Actions, a.Shutdown, a.Forecast, s.Certainty = nil, nil, nil, change.Certain
 	record := &change.Record{Answer: a}
 	if p, valid := s.Part.(*change.Valid); valid {
 		record.Found = p.Found

@@ -71,7 +71,10 @@ func (d *decision) decide(ctx context.Context) *change.Step {
 	}
 	d.step.Reason = cmp.Or(d.whyMayChange(), d.doubts())
 	waiting := *d.step
-	if d.step.MayChange = d.step.Reason != nil; !d.matched.Guessed(d.r.Address) && d.mayUseRecorded() {
+	if d.step.Reason != nil {
+		d.step.Certainty = change.MayChange
+	}
+	if !d.matched.Guessed(d.r.Address) && d.mayUseRecorded() {
 		d.useRecorded()
 	} else if !d.ask(ctx) {
 		return nil
@@ -134,16 +137,16 @@ func (d *decision) own() bool { return d.known && !d.step.OtherObject }
 // waiting is the step without the answer.
 func (d *decision) accepted(waiting change.Step) *change.Step {
 	s := d.step
-	if s.ReadOnly && s.Change() != observe.Valid && s.MayChange {
+	if s.ReadOnly && s.Change() != observe.Valid && s.Certainty == change.MayChange {
 		*s = waiting // a change of its dependencies may make it valid
 		d.expect()
 		return s
 	}
-	if s.MayChange && s.Change() != observe.Valid && d.onlyInOrder() {
-		s.MayChange, s.Early = false, true
+	if s.Certainty == change.MayChange && s.Change() != observe.Valid && d.onlyInOrder() {
+		s.Certainty = change.Early
 	}
-	if s.MayChange && d.independent() {
-		s.MayChange, s.Again = false, true
+	if s.Certainty == change.MayChange && d.independent() {
+		s.Certainty = change.QueriedAgain
 	}
 	if s.ReadOnly && s.Change() != observe.Valid {
 		d.report(diag.Diagnostics{{Severity: diag.Error, Summary: "Read-only resource differs from its config",
@@ -249,7 +252,7 @@ func (d *decision) noteDestroyed() diag.Diagnostics {
 // other resources after their actions.
 func (d *decision) postconditions() diag.Diagnostics {
 	_, conditional := d.subject.Manifest.Conditions(d.r.Address).Any()
-	if !conditional || d.step.Change() != observe.Valid || d.step.MayChange {
+	if !conditional || d.step.Change() != observe.Valid || d.step.Certainty == change.MayChange {
 		return nil
 	}
 	_, diags := d.subject.Manifest.Conditions(d.r.Address).After(d.scope(func(addr string) observe.View {

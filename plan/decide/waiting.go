@@ -38,7 +38,7 @@ func (d *decision) beforeItsTurn(ctx context.Context) *change.Step {
 		return d.deferred(ctx)
 	}
 	waiting := *s
-	s.MayChange = true
+	s.Certainty = change.MayChange
 	q, o := d.query(ctx, true)
 	if o.Err != nil {
 		waiting.Reason = waiting.Reason.With(reason.New(reason.NoEarlyAnswer))
@@ -113,9 +113,9 @@ func (d *decision) whyMayChange() *reason.Reason {
 		switch s := d.decisions.step(addr); {
 		case s.Change() == observe.Update:
 			return reason.ToUpdate
-		case s.MayChange:
+		case s.Certainty == change.MayChange:
 			return reason.MayChange
-		case s.Again:
+		case s.Certainty == change.QueriedAgain:
 			return reason.QueriedAgain
 		}
 		return ""
@@ -156,7 +156,7 @@ func (d *decision) deferred(ctx context.Context) *change.Step {
 	s.Take(o)
 	switch found := s.Kind(); {
 	case found == observe.Valid:
-		s.MayChange = true
+		s.Certainty = change.MayChange
 		s.Part.(*change.Valid).Inputs = deferred.Inputs
 	case s.ReadOnly:
 		return &waiting // a change of its dependencies may make it valid

@@ -98,7 +98,7 @@ func (s *set) holds(m member) reason.Code {
 	case observe.ReadFailed, observe.Left:
 		return reason.HeldFailed
 	}
-	if m.step.MayChange {
+	if m.step.Certainty == change.MayChange {
 		return reason.MayChange
 	}
 	return ""

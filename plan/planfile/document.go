@@ -24,6 +24,7 @@ type DocumentStep struct {
 	*plan.Step
 	Change plan.Change `json:"change"` // as it is shown: an update that destroys the object is a replacement
 	Init   int         `json:"init"`   // its type: a position in types
+	certainty
 	parts
 }
 
@@ -72,7 +73,7 @@ func (t *typeTable) step(s *plan.Step) *DocumentStep {
 	if s == nil {
 		return nil
 	}
-	d := &DocumentStep{Step: s, Change: s.Shown(), Init: t.number(s.Init)}
+	d := &DocumentStep{Step: s, Change: s.Shown(), Init: t.number(s.Init), certainty: certaintyOf(s)}
 	switch p := s.Part.(type) {
 	case *change.Valid:
 		d.Valid = p
@@ -148,6 +149,10 @@ func (s *DocumentStep) load(types []protocol.Type) (*plan.Step, error) {
 		step = &plan.Step{}
 	}
 	step.Init = types[s.Init]
+	var err error
+	if step.Certainty, err = s.certainty.load(); err != nil {
+		return nil, err
+	}
 	part, err := s.part(types)
 	if err != nil {
 		return nil, err

@@ -62,16 +62,40 @@ func TestDocument_KeepsEveryPart(t *testing.T) {
 	}
 }
 
+func TestDocument_KeepsEveryCertainty(t *testing.T) {
+	t.Parallel()
+	ids := map[string]bool{}
+	for certainty, member := range map[plan.Certainty]string{plan.Certain: `"a":{`, plan.MayChange: `"may_change":true`, plan.Early: `"early":true`,
+		plan.QueriedAgain: `"queried_again":true`} {
+		step := &plan.Step{Type: "acme/file:1", Config: json.RawMessage(`{}`), Certainty: certainty, Part: &change.Valid{}}
+		p := &plan.Plan{Format: plan.Format, Resources: map[string]*plan.Step{"a": step}}
+		ids[plan.Fingerprint(p)] = true
+		written, err := encode(p)
+		if err != nil || !strings.Contains(string(written), member) {
+			t.Fatalf("wrote %s, %v, want %s", written, err, member)
+		}
+		read, err := open(written).plan()
+		if err != nil || !reflect.DeepEqual(read.Resources["a"], step) {
+			t.Errorf("%s: read %+v, %v, want %+v", certainty, read, err, step)
+		}
+	}
+	if len(ids) != 4 {
+		t.Errorf("4 certainties have %d ids of plans, want 4", len(ids))
+	}
+}
+
 func TestDocument_HasOnePartOfItsChange(t *testing.T) {
 	t.Parallel()
 	for resource, want := range map[string]string{
-		`"change":"valid","init":0,"valid":{}`:                              "",
-		`"change":"valid","init":0`:                                         "0 parts",
-		`"change":"valid","init":0,"valid":{},"forget":{}`:                  "2 parts",
-		`"change":"valid","init":0,"forget":{}`:                             "not that of its part",
-		`"change":"forget","init":0,"forget":{"actions":[]}`:                "unknown field",
-		`"change":"valid","init":0,"valid":{},"replace":{"old":null}`:       "2 parts",
-		`"change":"replace","init":0,"replace":{"old":{"change":"create"}}`: "parts",
+		`"change":"valid","init":0,"valid":{}`:                                  "",
+		`"change":"valid","init":0`:                                             "0 parts",
+		`"change":"valid","init":0,"valid":{},"queried_again":true`:             "",
+		`"change":"create","init":0,"create":{},"early":true,"may_change":true`: "more than one of may_change, early",
+		`"change":"valid","init":0,"valid":{},"forget":{}`:                      "2 parts",
+		`"change":"valid","init":0,"forget":{}`:                                 "not that of its part",
+		`"change":"forget","init":0,"forget":{"actions":[]}`:                    "unknown field",
+		`"change":"valid","init":0,"valid":{},"replace":{"old":null}`:           "2 parts",
+		`"change":"replace","init":0,"replace":{"old":{"change":"create"}}`:     "parts",
 	} {
 		text := `{"format":3,"types":[{}],"resources":{"a":{"type":"t","config":{},"settings":{},` + resource + `}}}`
 		_, err := open([]byte(text)).plan()

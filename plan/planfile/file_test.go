@@ -40,7 +40,7 @@ func samplePlan() *plan.Plan {
 			{Name: "known:2", After: []string{"conf"}, Before: []string{"svc"}, Late: []string{"svc"}}},
 		Others: map[string]protocol.Type{"x": {Reference: "acme/file:1", Digest: "sha256:1", Protocol: 2, StateAction: command}},
 		Resources: map[string]*plan.Step{
-			"conf": {Type: "acme/file:1", MayChange: true, Reason: reason.New(reason.ToReplace, "svc").With(reason.New(reason.NoState)), Notes: []*reason.Reason{reason.New(reason.MayStay)},
+			"conf": {Type: "acme/file:1", Certainty: plan.MayChange, Reason: reason.New(reason.ToReplace, "svc").With(reason.New(reason.NoState)), Notes: []*reason.Reason{reason.New(reason.MayStay)},
 				Config: json.RawMessage(`{"a":"<&>","n":99999999999999999999.5}`), Sensitive: []string{"/a"}, Aliases: map[string]string{"x": "svc"},
 				Init: protocol.Type{Reference: "acme/file:1", Digest: "sha256:1", Protocol: 2, StateAction: command}, Pull: runner.PullAlways,
 				Verify:   &runner.Verify{Keys: []byte("-----BEGIN"), KeyName: "cosign.pub", Repository: "docker.io/acme/file"},

@@ -25,7 +25,7 @@ func Plan(send func(events.Event), secrets *redact.Redactor, p *plan.Plan, file 
 		switch step.Change() {
 		case plan.Valid:
 			switch message = addr + ": unchanged"; {
-			case step.MayChange:
+			case step.Certainty == plan.MayChange:
 				message = addr + ": may change"
 			case step.Made():
 				message = addr + ": to record, created by an interrupted apply"
@@ -51,7 +51,8 @@ func Plan(send func(events.Event), secrets *redact.Redactor, p *plan.Plan, file 
 		}
 		send(events.Event{Level: events.Info, Message: message, Body: events.PlannedChange{Resource: addr, Change: step.Shown(), Host: host,
 			Image: step.Type, Digest: step.Init.Digest, Actions: answer.Actions, Shutdown: answer.Shutdown, Reasons: answer.Reasons,
-			Reason: step.Reason.Words(), MovedFrom: step.MovedFrom, MayChange: step.MayChange, Early: step.Early, Expected: step.Expected(),
+			Reason: step.Reason.Words(), MovedFrom: step.MovedFrom, Expected: step.Expected(),
+			MayChange: step.Certainty == plan.MayChange, Early: step.Certainty == plan.Early,
 			Adopted: step.Adopted() && !step.Made(), Made: step.Made(),
 			MovedWhy: step.MovedWhy, Edited: step.Edited(), Notes: reason.Words(step.Notes), RunsWith: step.RunsWith, Weaker: step.Weaker,
 			Drifted: step.Drifted(), Inputs: step.Inputs(), NotMade: step.DestroysAdopted(), Replaces: step.Replaces,

@@ -199,7 +199,7 @@ const prefetches = 4
 func (f *Client) Prefetch(ctx context.Context, p *plan.Plan) error {
 	keys := map[string]string{} // key -> the address that needs it
 	for addr, step := range p.Resources {
-		if step.Change() == plan.Forget || step.Change() == plan.Valid && !step.MayChange {
+		if step.Change() == plan.Forget || step.Change() == plan.Valid && step.Certainty != plan.MayChange {
 			continue
 		}
 		for _, m := range step.Mounts {

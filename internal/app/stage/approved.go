@@ -174,7 +174,7 @@ func exported(m *config.Manifest, p *plan.Plan) *state.Exports {
 func toDo(p *plan.Plan) int {
 	n := 0
 	for _, step := range p.Resources {
-		if step.Change() != plan.Valid || step.MayChange {
+		if step.Change() != plan.Valid || step.Certainty == plan.MayChange {
 			n++
 		}
 	}

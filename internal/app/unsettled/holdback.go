@@ -19,7 +19,7 @@ func HeldBack(place state.Place, p *plan.Plan, prior state.Snapshot) error {
 	var diags diag.Diagnostics
 	held := repair.OnHold(p, prior, place)
 	for _, addr := range slices.Sorted(maps.Keys(held)) {
-		if step := p.Resources[addr]; step.Change() == plan.Valid && !step.MayChange {
+		if step := p.Resources[addr]; step.Change() == plan.Valid && step.Certainty != plan.MayChange {
 			continue
 		}
 		at := held[addr]

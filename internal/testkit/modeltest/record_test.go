@@ -26,7 +26,8 @@ func comparePlan(p *plan.Plan, e *expectation) error {
 			return fmt.Sprintf("%s may=%v early=%v adopted=%v drifted=%v moved=%q %s", change, may, early, adopted, drifted, moved,
 				spell(actions, shutdown))
 		}
-		is := shown(string(s.Change()), s.MayChange, s.Early, s.Adopted(), s.Drifted(), s.MovedFrom, s.Answer().Actions, s.Answer().Shutdown)
+		is := shown(string(s.Change()), s.Certainty == plan.MayChange, s.Certainty == plan.Early, s.Adopted(), s.Drifted(), s.MovedFrom,
+			s.Answer().Actions, s.Answer().Shutdown)
 		should := shown(x.change, x.may, x.early, x.adopted, x.drifted, x.movedFrom, x.answer.Actions, x.answer.ShutdownFirst)
 		if is != should {
 			return failf("plan", "%s is %s, and should be %s", addr, is, should)

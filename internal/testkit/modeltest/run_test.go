@@ -339,7 +339,7 @@ func (ex *execution) converge(s Step) error {
 		return failf("converge", "the next plan is not empty: %+v", p)
 	}
 	for addr, step := range p.Resources {
-		if step.Change() != plan.Valid || step.Drifted() || step.Adopted() || step.MayChange {
+		if step.Change() != plan.Valid || step.Drifted() || step.Adopted() || step.Certainty == plan.MayChange {
 			return failf("converge", "%s is %s", addr, step.Change())
 		}
 	}

@@ -27,7 +27,7 @@ func Diagram(p *plan.Plan) diagram.Diagram {
 		if step.Expected() != "" {
 			what += ", expected"
 		}
-		if step.MayChange && step.Change() != plan.Valid {
+		if step.Certainty == plan.MayChange && step.Change() != plan.Valid {
 			what += ", may change"
 		}
 		d.Nodes = append(d.Nodes, diagram.Node{ID: addr, Group: group, Kind: string(kind.Class), Lines: []string{name, step.Type, what},

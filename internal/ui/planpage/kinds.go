@@ -34,7 +34,7 @@ var kinds = []kind{
 	{"adopt", "↓", "adopt", "to adopt", "it exists already, and is recorded from now on", (*plan.Step).Adopts},
 	{"deferred", "?", "deferred", "deferred", "its state is known once its dependencies exist", changeIs(plan.Deferred)},
 	{"may_change", "?", "may change", "may change", "what it depends on changes: what is shown is an expectation",
-		func(s *plan.Step) bool { return s.Change() == plan.Valid && s.MayChange }},
+		func(s *plan.Step) bool { return s.Change() == plan.Valid && s.Certainty == plan.MayChange }},
 	{"left", "·", "leave", "to leave as recorded", "nothing is done to it", changeIs(plan.Left)},
 	{"valid", "=", "unchanged", "unchanged", "it matches the configuration", changeIs(plan.Valid)},
 }
@@ -60,9 +60,9 @@ type trait struct {
 var traits = []trait{
 	{"expected", "expected", "it is decided once its dependencies exist", func(s *plan.Step) bool { return s.Expected() != "" }, false},
 	{"may-change", "may change", "a dependency changes: what is shown is an expectation",
-		func(s *plan.Step) bool { return s.MayChange && s.Change() != plan.Valid }, true},
+		func(s *plan.Step) bool { return s.Certainty == plan.MayChange && s.Change() != plan.Valid }, true},
 	{"early", "queried early", "its image was queried before what it waits for is done, and is queried again at its turn",
-		func(s *plan.Step) bool { return s.Early }, false},
+		func(s *plan.Step) bool { return s.Certainty == plan.Early }, false},
 	{"drifted", "drifted", "changed outside of deployster since the last apply",
 		func(s *plan.Step) bool { return s.Drifted() }, false},
 	{"not-created", "not created by deployster", "deployster did not create what is destroyed: it existed before",

@@ -106,7 +106,7 @@ func (v *view) why(s *plan.Step) (list []sentence) {
 		say("why", "Apply decides when its dependencies exist, and is expected to "+string(s.Expected())+" it.")
 	}
 	switch {
-	case s.Early:
+	case s.Certainty == plan.Early:
 		say("why", "Its image was queried early ("+s.Reason.Words()+"), and is queried again at its turn. If it answers otherwise then, "+
 			"-deferred decides.")
 	case s.Reason != nil:
@@ -135,7 +135,7 @@ func (v *view) why(s *plan.Step) (list []sentence) {
 	if len(s.Edited()) > 0 {
 		say("why", "Its config "+render.Edited(s)+".")
 	}
-	if s.MayChange {
+	if s.Certainty == plan.MayChange {
 		say("why", "Something that it depends on changes: what is shown is an expectation, and apply may do something else.")
 	}
 	if len(s.Ignored) > 0 {

@@ -78,7 +78,7 @@ func sample() *plan.Plan {
 				Reason: reason.New(reason.NotCreated, "module.site.module.tls.cert"), Source: "main.hcl:30", Config: raw(map[string]any{"image": "debian-13",
 					"cert": map[string]any{"$unknown": "x"}, "cpus": 4}), Unknown: map[string]string{"/cert": "module.site.module.tls.cert"},
 				Part: &change.Deferred{Expected: plan.Create}},
-			"dns": {Type: "acme/dns:1", MayChange: true, Init: ty("DNS record"), Reason: reason.New(reason.Failed, "www may get another address"),
+			"dns": {Type: "acme/dns:1", Certainty: plan.MayChange, Init: ty("DNS record"), Reason: reason.New(reason.Failed, "www may get another address"),
 				Config: raw(map[string]any{"name": "www"}), Source: "main.hcl:41",
 				Part: &change.Valid{Answer: change.Answer{State: raw(map[string]any{"name": "www", "ip": "10.0.3.7"})}}},
 			"old_disk": {Type: "acme/disk:1.2", Init: ty("Disk"), Reason: reason.New(reason.Failed, "it is no longer declared"),

@@ -188,7 +188,7 @@ func (d detail) sum() [sha256.Size]byte {
 // actions.
 func (d detail) shape(s *plan.Step) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\x00%t\x00%t\x00%s\x00%s\x00%s\x00%d\x00", s.Shown(), s.MayChange, s.Early, s.Type, s.Source,
+	fmt.Fprintf(&b, "%s\x00%s\x00%s\x00%s\x00%s\x00%d\x00", s.Shown(), s.Certainty, s.Type, s.Source,
 		s.Init.Label+Edited(s)+place(s), len(d.rows))
 	if s.MovedFrom != "" {
 		b.WriteString("moved")
@@ -323,7 +323,8 @@ func outline(s *plan.Step) string {
 		}
 		parts = append(parts, words.List(names, 5))
 	}
-	if (s.Change() == plan.Deferred || s.Change() == plan.Forget || s.Change() == plan.ReadFailed || s.MayChange) && s.Reason != nil {
+	explained := slices.Contains([]plan.Change{plan.Deferred, plan.Forget, plan.ReadFailed}, s.Change()) || s.Certainty == plan.MayChange
+	if explained && s.Reason != nil {
 		parts = append(parts, oneLine(s.Reason.Words()))
 	}
 	return strings.Join(parts, ": ")

@@ -197,7 +197,7 @@ func reasons(s *plan.Step, many bool) []string {
 	}
 	switch {
 	case why == "" || s.Change() == plan.ReadFailed:
-	case s.Early:
+	case s.Certainty == plan.Early:
 		parts = append(parts, "queried early: "+diag.Visible(why))
 	default:
 		parts = append(parts, "because "+diag.Visible(why))

@@ -33,7 +33,7 @@ func ToExplain(s *plan.Step, prior *state.Entry) []string {
 		d, _ := Changes(s, nil)
 		rows = d.Rows
 	}
-	if len(rows) == 0 && s.MayChange {
+	if len(rows) == 0 && s.Certainty == plan.MayChange {
 		rows = jsondiff.List(jsondiff.Value{JSON: s.Config, Sensitive: s.Sensitive, Unknown: s.Unknown, MayChange: s.MayChangeAt},
 			jsondiff.Options{}).Rows
 	}
@@ -192,7 +192,7 @@ func writeDifferences(b *strings.Builder, d jsondiff.Diff, title string, o Optio
 func writeNeeds(b *strings.Builder, e *explain.Explanation, o Options) {
 	shown := 0
 	for _, n := range e.Needs {
-		if n.Step == nil || n.Step.Change() == plan.Valid && !n.Step.MayChange {
+		if n.Step == nil || n.Step.Change() == plan.Valid && n.Step.Certainty != plan.MayChange {
 			continue
 		}
 		if shown++; shown > maxExplained && !o.All() {

@@ -72,7 +72,7 @@ func planOf(names []string, steps map[string]*plan.Step) *plan.Plan {
 			}
 		}
 		count(s.Adopts(), &p.Summary.Adopt)
-		count(s.Change() == plan.Valid && s.MayChange, &p.Summary.MayChange)
+		count(s.Change() == plan.Valid && s.Certainty == plan.MayChange, &p.Summary.MayChange)
 		count(s.MovedFrom != "", &p.Summary.Move)
 		count(s.Expected() == plan.Create, &p.Summary.Expected.Create)
 		count(s.Expected() == plan.Update, &p.Summary.Expected.Update)
@@ -131,7 +131,7 @@ func sample() *plan.Plan {
 	edited.Part.(*change.Valid).Edited, edited.Notes = []jsondoc.Edit{{Path: "/tier", How: jsondoc.Removed}}, []*reason.Reason{reason.New(reason.MayStay)}
 	add("edited", edited)
 	may := step(plan.Valid, `{"zone":"a"}`)
-	may.MayChange, may.MayChangeAt, may.Reason = true, []string{"/zone"}, reason.New(reason.ToUpdate, "conf")
+	may.Certainty, may.MayChangeAt, may.Reason = plan.MayChange, []string{"/zone"}, reason.New(reason.ToUpdate, "conf")
 	add("may", may)
 	add("old", step(plan.Destroy, `{}`))
 	newer := step(plan.Create, `{"id":"d2"}`)

@@ -47,7 +47,7 @@ func Edited(s *plan.Step) string {
 
 // onlyEdited reports whether such changes are all that a step shows.
 func onlyEdited(s *plan.Step) bool {
-	return len(s.Edited()) > 0 && !s.MayChange && s.MovedFrom == ""
+	return len(s.Edited()) > 0 && s.Certainty != plan.MayChange && s.MovedFrom == ""
 }
 
 // sign returns the sign of an operation in its colour.

@@ -60,7 +60,7 @@ func mark(s *plan.Step) (symbol, words string) {
 		change = plan.Record
 	case s.Adopts():
 		change = adopts
-	case s.Change() == plan.Valid && s.MayChange:
+	case s.Change() == plan.Valid && s.Certainty == plan.MayChange:
 		change = mayChange
 	}
 	for _, c := range changeWords {
@@ -81,7 +81,7 @@ func mark(s *plan.Step) (symbol, words string) {
 	if s.Replaces != "" {
 		symbol, words = paint.Green("+")+"/"+paint.Red("-"), strings.Replace(words, "will be created", "will be replaced, the new one first", 1)
 	}
-	if s.MayChange && s.Change() != plan.Valid {
+	if s.Certainty == plan.MayChange && s.Change() != plan.Valid {
 		words += ", and may change further during apply"
 	}
 	return symbol, words

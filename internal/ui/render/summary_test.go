@@ -15,7 +15,7 @@ func TestPlan_LegendOfAFailedPlan(t *testing.T) {
 	p := &plan.Plan{Layers: [][]string{{"broken"}, {"later", "perhaps"}}, Resources: map[string]*plan.Step{
 		"broken":  {Type: "a:1", Part: &change.ReadFailed{}},
 		"later":   {Type: "a:1", Part: &change.Deferred{}},
-		"perhaps": {MayChange: true, Type: "a:1", Part: &change.Valid{}},
+		"perhaps": {Certainty: plan.MayChange, Type: "a:1", Part: &change.Valid{}},
 	}}
 	p.Summary = plan.Summary{ReadFailed: 1, Deferred: 1, Valid: 1, MayChange: 1}
 	if text := Plan(p, Options{}); strings.Count(text, "decided during apply") != 2 {
