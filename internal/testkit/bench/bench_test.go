@@ -235,7 +235,7 @@ func TestChains_HaveOneShape(t *testing.T) {
 
 var update = flag.Bool("update", false, "write the table of docs/internals/performance.md")
 
-// The page shows the newest figures of each row beside its goal, and each row has some.
+// The page shows the newest figures beside their goals, and each row has a result.
 func TestPage_ShowsTheNewestOfEachRow(t *testing.T) {
 	all, err := results.Read("../../../bench/results")
 	if err != nil {

@@ -103,7 +103,7 @@ func memory(part string) (most int) {
 	return most
 }
 
-// TestFigures_ArePrinted prints what docs/internals/pods.md has.
+// TestFigures_ArePrinted prints what bench/results/pods.json has.
 func TestFigures_ArePrinted(t *testing.T) {
 	onNode(t)
 	p := newProject(t)

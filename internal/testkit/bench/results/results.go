@@ -62,11 +62,14 @@ func (r Result) order() int {
 	return n
 }
 
-// Rows are the rows of the page: the newest medians of each row beside its goal.
+// Rows are the rows of the page: the newest medians of each row beside its goal. Figures without a goal are in the files only.
 func Rows(results []Result) (rows [][]string) {
 	for _, r := range results {
 		day, _, _ := strings.Cut(r.Date, " ")
 		for _, l := range r.Lines {
+			if l.Goal == "" {
+				continue
+			}
 			figures, _, _ := strings.Cut(l.Deployster, ", processor ")
 			faster, _, _ := strings.Cut(l.Faster, " (")
 			if median, _, spread := strings.Cut(figures, " ("); spread {
