@@ -16,14 +16,26 @@ import (
 	"deployster/plan"
 	"deployster/plan/plugs"
 	"deployster/plan/reason"
+	"deployster/protocol"
 )
 
 // Reacher connects to hosts that become known while a plan is applied.
-type Reacher struct{ *router.Places }
+type Reacher struct{ places *router.Places }
+
+// NewReacher returns what connects to hosts by the connections of a command.
+func NewReacher(p *router.Places) Reacher { return Reacher{p} }
+
+// Reach implements apply.Reacher.
+func (r Reacher) Reach(ctx context.Context, h runner.Host) (protocol.HostFacts, error) {
+	return r.places.Reach(ctx, h)
+}
+
+// Forget implements apply.Reacher.
+func (r Reacher) Forget(name string) { r.places.Forget(name) }
 
 // Look implements apply.Reacher.
 func (r Reacher) Look(ctx context.Context, h runner.Host, list []config.Plug) ([]plugs.Resolved, error) {
-	return ResolvePlugs(ctx, r.Places, h, list)
+	return ResolvePlugs(ctx, r.places, h, list)
 }
 
 // ResolvePlugs resolves the paths of plugs on a host.

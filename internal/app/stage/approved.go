@@ -106,7 +106,7 @@ func Run(ctx context.Context, c command.Command, a Approved, ro RunOptions) (Ran
 	o.Hosts, o.MaxFailedHosts, o.Waves = ro.AtOnce, ro.MaxFailed, ro.Waves
 	o.Guard = a.Clients.Guard()
 	o.KeepGoing, o.Abort, o.Left = ro.KeepGoing, c.Abort, a.Left
-	o.Events, o.Now, o.Reacher = c.Applying, time.Now, hosts.Reacher{Places: a.Places}
+	o.Events, o.Now, o.Reacher = c.Applying, time.Now, hosts.NewReacher(a.Places)
 	o.Secret, o.Hide = c.Work.Secrets.Learn, c.Work.Secrets.Hide
 	o.Pod = func(key string) string { return remote.ActionPod(a.lineage, key) }
 	end := c.UI.Begin("Applying", toDo(a.Plan))

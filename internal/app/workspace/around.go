@@ -34,6 +34,9 @@ func (a Around) Needed() (*config.Manifest, error) {
 	return m, nil
 }
 
+// Remotes returns what reads the outputs of other states.
+func (a Around) Remotes() Remotes { return Remotes{a.w.Options, a.w.named, a.w.Place} }
+
 // Plugs returns the plugs that the manifests of the workspace declare.
 func (a Around) Plugs() []config.Plug {
 	if m := a.w.UseKeys(); m != nil {

@@ -26,7 +26,7 @@ type load func(config.Sources, []config.VarInput, config.Builtins) (*config.Mani
 // Manifest reads the manifests and the variables, and reports warnings.
 func (w *Workspace) Manifest(ctx context.Context, in Inputs) (*config.Manifest, error) {
 	b := w.builtins()
-	b.Remote = Remotes{w}.Read
+	b.Remote = w.Around().Remotes().Read
 	m, diags, err := w.read(ctx, in, config.Load, b)
 	if err != nil {
 		return nil, err

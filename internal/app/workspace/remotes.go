@@ -13,22 +13,26 @@ import (
 )
 
 // Remotes reads what other states publish.
-type Remotes struct{ *Workspace }
+type Remotes struct {
+	options Options
+	named   config.Encryption // what the manifests name of keys
+	place   func(name string) state.Place
+}
 
 // Read reads what another state publishes, without a lock. The url may be the path of its file. keys are those that a manifest
-// names; nil = those of the environment alone.
-func (w Remotes) Read(url string, keys *config.Encryption) (config.RemoteState, error) {
+// names; nil = those that the manifests of the workspace name, if these have been read, and else those of the environment alone.
+func (r Remotes) Read(url string, keys *config.Encryption) (config.RemoteState, error) {
 	if stores.IsURL(url) {
 		if err := stores.Check(url); err != nil {
 			return config.RemoteState{}, err
 		}
 	}
-	named := w.named
+	named := r.named
 	if keys != nil {
 		named = *keys
 	}
-	ring := encryption.New(encryption.AsFound, func() (encryption.Keys, error) { return loadKeys(w.Options, named) })
-	place := w.Place(url)
+	ring := encryption.New(encryption.AsFound, func() (encryption.Keys, error) { return loadKeys(r.options, named) })
+	place := r.place(url)
 	d, err := state.LoadOutputs(place, ring)
 	if errors.Is(err, os.ErrNotExist) {
 		return config.RemoteState{}, notPublished(place, ring)

@@ -19,7 +19,7 @@ type Type struct {
 	// included, but for fields of other modules. Functions counts the functions of its
 	// package that take such a pointer first, or after a context.
 	Methods, Functions int
-	// Wrapper reports an unexported struct whose only field is an embedded pointer.
+	// Wrapper reports a struct whose only field is an embedded pointer.
 	Wrapper bool
 }
 
@@ -114,7 +114,7 @@ func (m module) typesOf(p *types.Package) (list []Type) {
 		if !ok || object.IsAlias() || types.IsInterface(object.Type()) {
 			continue
 		}
-		t := Type{Name: m.short(p.Path()) + "." + name, Functions: functions[object], Wrapper: !object.Exported() && wraps(object.Type())}
+		t := Type{Name: m.short(p.Path()) + "." + name, Functions: functions[object], Wrapper: wraps(object.Type())}
 		methods := types.NewMethodSet(types.NewPointer(object.Type()))
 		for i := range methods.Len() {
 			if of := methods.At(i).Obj().Pkg(); of != nil && m.has(of.Path()) {
