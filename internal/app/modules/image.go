@@ -10,8 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -173,6 +175,7 @@ func (t *tree) addLayer(layer io.Reader) error {
 		return err
 	}
 	in := tar.NewReader(io.LimitReader(raw, maxTar))
+	own := map[string]bool{} // the names that this layer has: what it hides is of the layers below
 	for n := 0; ; n++ {
 		h, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -187,12 +190,13 @@ func (t *tree) addLayer(layer io.Reader) error {
 		name := strings.TrimSuffix(strings.TrimPrefix(h.Name, "./"), "/")
 		base := path.Base(name)
 		switch {
+		case h.Typeflag == tar.TypeXGlobalHeader: // a remark about the whole archive, as git writes it
 		case h.Typeflag == tar.TypeDir:
 			if _, is := t.entries[name]; is {
 				t.remove(name)
 			}
 		case base == opaque:
-			t.remove(path.Dir(name))
+			t.hide(path.Dir(name), own)
 		case strings.HasPrefix(base, whiteout):
 			t.remove(path.Join(path.Dir(name), strings.TrimPrefix(base, whiteout)))
 		default:
@@ -203,6 +207,16 @@ func (t *tree) addLayer(layer io.Reader) error {
 			if err := t.add(name, e); err != nil {
 				return err
 			}
+			own[name] = true
+		}
+	}
+}
+
+// hide removes all below a directory but what a layer has itself.
+func (t *tree) hide(dir string, own map[string]bool) {
+	for _, name := range slices.Collect(maps.Keys(t.entries)) {
+		if !own[name] && (dir == "." || strings.HasPrefix(name, dir+"/")) {
+			t.remove(name)
 		}
 	}
 }

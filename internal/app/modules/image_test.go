@@ -154,6 +154,20 @@ func TestImage_LayersAreOnTopOfEachOther(t *testing.T) {
 	}
 }
 
+// What a layer hides is of the layers below: of the whole image too, and whatever the order in the layer.
+func TestImage_HidesOnlyWhatIsBelow(t *testing.T) {
+	b := newBlobs()
+	git := tar.Header{Typeflag: tar.TypeXGlobalHeader, Name: "pax_global_header", PAXRecords: map[string]string{"comment": "0123456789abcdef"}}
+	b.image(t, imageName, layer(t, git, file("old.hcl"), file("d/old")), layer(t, file("main.hcl"), file(".wh..wh..opq"), file("d/new")))
+	_, got, err := fetchOf(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := slices.Sorted(maps.Keys(got.entries)); !slices.Equal(names, []string{"d/new", "main.hcl"}) {
+		t.Errorf("%q", names)
+	}
+}
+
 // Each of these is refused whole, and writes nothing.
 func TestImage_HostileOnesAreRefused(t *testing.T) {
 	huge := file("huge")

@@ -37,6 +37,7 @@ type reading struct {
 	done  chan struct{}
 	value secretgrant.Value
 	err   error
+	ended bool // its command or its query was cancelled: the error is about that alone
 }
 
 // New returns a vault for the secret blocks of a manifest. around returns those of the workspace, which count for what no
@@ -107,7 +108,7 @@ func (v *Vault) value(ctx context.Context, b config.Secret) (secretgrant.Value, 
 			v.read[name] = r
 			v.mu.Unlock()
 			r.value, r.err = v.ask(ctx, b)
-			if ctx.Err() != nil {
+			if r.ended = ctx.Err() != nil; r.ended {
 				v.forget(name, r)
 			}
 			close(r.done)
@@ -119,7 +120,7 @@ func (v *Vault) value(ctx context.Context, b config.Secret) (secretgrant.Value, 
 		case <-ctx.Done():
 			return secretgrant.Value{}, context.Cause(ctx)
 		}
-		if r.err != nil || !v.expired(r.value) {
+		if !r.ended && (r.err != nil || !v.expired(r.value)) {
 			return r.value, r.err
 		}
 		v.forget(name, r)

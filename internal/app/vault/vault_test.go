@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"deployster/config"
@@ -27,11 +28,43 @@ func (k *keeper) Describe(context.Context, typeclient.Target) (protocol.Type, er
 	return protocol.Type{Digest: "sha256:x", Secret: &protocol.Command{Args: []string{"read"}}}, nil
 }
 func (k *keeper) CheckConfig(protocol.Type, []byte) error { return k.refuses }
-func (k *keeper) ReadSecret(context.Context, typeclient.Target, protocol.Type, []byte) (answers.Secret, error) {
+func (k *keeper) ReadSecret(ctx context.Context, _ typeclient.Target, _ protocol.Type, _ []byte) (answers.Secret, error) {
+	if ctx.Value(stays{}) != nil {
+		<-ctx.Done()
+		return answers.Secret{}, ctx.Err()
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.asked++
 	return k.value, k.err
+}
+
+// stays is the key of a context whose reading ends with it.
+type stays struct{}
+
+// A reading that is cancelled is an error for its own caller: others who wait for the value read it.
+func TestVault_OthersReadAfterACancelledReading(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Now()
+		v := vault(&keeper{value: answers.Secret{Value: "one"}}, &now)
+		ctx, cancel := context.WithCancel(context.WithValue(t.Context(), stays{}, true))
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if _, _, err := v.Of(ctx, "a", "db", true); !errors.Is(err, context.Canceled) {
+				t.Errorf("its caller: %v", err)
+			}
+		})
+		synctest.Wait()
+		wg.Go(func() {
+			if got, _, err := v.Of(t.Context(), "b", "db", true); err != nil || got.Value != "one" {
+				t.Errorf("another: %q, %v", got.Value, err)
+			}
+		})
+		synctest.Wait()
+		cancel()
+		wg.Wait()
+	})
 }
 
 func vault(k *keeper, now *time.Time) *Vault {

@@ -51,9 +51,9 @@ type follower struct {
 	wrong string          // why the last check failed
 }
 
-// try is the last version of an artifact that was to be applied.
+// try is what could not be done, and is tried again.
 type try struct {
-	version string
+	version string        // the version of an artifact that was to be applied, or why an operation did not begin
 	next    time.Time     // when it is tried again
 	pause   time.Duration // before that
 }

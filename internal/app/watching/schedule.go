@@ -12,10 +12,16 @@ import (
 )
 
 // scheduler runs the scheduled operations of the state when their turns are due, one after the other.
-type scheduler struct{ w *watcher }
+type scheduler struct {
+	w     *watcher
+	tries map[string]*try // by operation: those that could not begin
+}
+
+// scheduleAgain is the longest time between two tries to begin an operation.
+const scheduleAgain = 10 * time.Minute
 
 // loop runs them until its context ends.
-func (s scheduler) loop(ctx context.Context) {
+func (s *scheduler) loop(ctx context.Context) {
 	w := s.w
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -24,7 +30,9 @@ func (s scheduler) loop(ctx context.Context) {
 		prior := w.current.look.prior
 		w.mu.Unlock()
 		for _, name := range operating.Due(prior, time.Now()) {
-			s.turn(ctx, name, prior.Operations[name])
+			if t := s.tries[name]; t == nil || !time.Now().Before(t.next) {
+				s.turn(ctx, name, prior.Operations[name])
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -35,7 +43,7 @@ func (s scheduler) loop(ctx context.Context) {
 }
 
 // turn runs a scheduled operation, and has the state read again, which has its turn. While another command holds the state it waits.
-func (s scheduler) turn(ctx context.Context, name string, o state.Operation) {
+func (s *scheduler) turn(ctx context.Context, name string, o state.Operation) {
 	w := s.w
 	run := &repairRun{w: w, addrs: []string{o.Resource}, title: "Running the operation " + name}
 	report, err := s.run(ctx, run, name)
@@ -43,13 +51,17 @@ func (s scheduler) turn(ctx context.Context, name string, o state.Operation) {
 	case errors.Is(err, state.ErrLocked), ctx.Err() != nil && report == nil:
 		return // it is due again
 	case err != nil:
-		w.engine.Command.Work.Diagnostics(diag.From("Cannot run the operation "+name, err))
+		if s.postpone(name, err, time.Now()) {
+			w.engine.Command.Work.Diagnostics(diag.From("Cannot run the operation "+name, err))
+		}
 		run.end(apply.Error, nil)
+		return
 	case report != nil:
 		w.engine.Command.Work.Diagnostics(report.Problems)
 		w.line("operation %s: %s", name, report.Status)
 		run.end(report.Status, nil)
 	}
+	delete(s.tries, name)
 	select {
 	case w.again <- struct{}{}:
 	default:
@@ -60,8 +72,22 @@ func (s scheduler) turn(ctx context.Context, name string, o state.Operation) {
 	}
 }
 
+// postpone has a turn that could not begin tried again after a pause, which doubles while the reason stays the same. It
+// reports whether the reason is new.
+func (s *scheduler) postpone(name string, why error, now time.Time) (news bool) {
+	t := s.tries[name]
+	if news = t == nil || t.version != why.Error(); news {
+		t = &try{version: why.Error(), pause: time.Second}
+		s.tries[name] = t
+	} else {
+		t.pause = min(2*t.pause, scheduleAgain)
+	}
+	t.next = now.Add(t.pause)
+	return news
+}
+
 // run runs an operation with the state held, and what needs no state after that.
-func (s scheduler) run(ctx context.Context, run *repairRun, name string) (*apply.Report, error) {
+func (s *scheduler) run(ctx context.Context, run *repairRun, name string) (*apply.Report, error) {
 	w := s.w
 	keeper := w.engine.Child(run.send, run)
 	w.mu.Lock()

@@ -3,7 +3,9 @@ package watching
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"os"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/runnertest"
 	"deployster/protocol"
+	"deployster/state"
 )
 
 // scheduled is a manifest with an operation that is due each day.
@@ -26,6 +29,42 @@ operation "nightly" {
   schedule = "0 0 * * *"
 }
 `
+
+// An operation that cannot begin is tried again after pauses that grow to ten minutes, and each reason is reported once.
+func TestScheduler_TriesAgainAfterPauses(t *testing.T) {
+	t.Parallel()
+	s, now, reports, tries := &scheduler{tries: map[string]*try{}}, time.Now(), 0, 0
+	for range 60 * 60 { // an hour of seconds
+		if t := s.tries["nightly"]; t == nil || !now.Before(t.next) {
+			tries++
+			if s.postpone("nightly", errors.New("the host does not answer"), now) {
+				reports++
+			}
+		}
+		now = now.Add(time.Second)
+	}
+	if tries < 13 || tries > 17 || reports != 1 {
+		t.Errorf("%d tries and %d reports in an hour", tries, reports)
+	}
+	if !s.postpone("nightly", errors.New("the image is gone"), now) || s.tries["nightly"].pause != time.Second {
+		t.Error("another reason is not reported")
+	}
+}
+
+// A turn that cannot begin, because the state cannot be read, is postponed, and does not have everything read again.
+func TestScheduler_PostponesWhatCannotBegin(t *testing.T) {
+	w := newWorld(t, one)
+	watcher, _ := w.loaded(t)
+	place := w.engine.Workspace.StatePlaceAround().String()
+	if err := os.WriteFile(place, []byte("not a state"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := &scheduler{w: watcher, tries: map[string]*try{}}
+	s.turn(t.Context(), "nightly", state.Operation{Scheduled: state.Scheduled{Resource: "a", Run: "count"}})
+	if s.tries["nightly"] == nil || len(watcher.again) > 0 {
+		t.Errorf("postponed: %+v; %d requests to read everything again", s.tries, len(watcher.again))
+	}
+}
 
 // A watch runs what is due once, and repairs go on.
 func TestRun_RunsSchedules(t *testing.T) {

@@ -195,7 +195,7 @@ func (w *watcher) run(ctx context.Context, first *generation) (watch.End, watch.
 	if len(w.Selection.Follow) > 0 {
 		ended.Go(func() { newFollower(w).loop(reloads) })
 	}
-	ended.Go(func() { scheduler{w}.loop(reloads) })
+	ended.Go(func() { (&scheduler{w: w, tries: map[string]*try{}}).loop(reloads) })
 	end, counts := watch.Run(ctx, watch.Options{Converged: w.Converged, MaxRuntime: w.MaxRuntime, Slept: slept, Alive: w.alive,
 		Counted: w.count, Busy: w.applying.Load}, generations, w.tell)
 	stop()
