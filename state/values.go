@@ -24,6 +24,7 @@ type (
 	Scheduled    = content.Scheduled
 	Operation    = content.Operation
 	Operations   = content.Operations
+	Passed       = content.Passed
 )
 
 // The format of the state file and of its journal, and the statuses of runs.

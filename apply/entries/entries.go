@@ -4,30 +4,34 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"slices"
 	"time"
 
 	"deployster/apply/query"
 	"deployster/internal/runtime/artifact"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/plan"
+	"deployster/plan/artifacts"
 	"deployster/plan/inputs"
 	"deployster/plan/objects"
 	"deployster/plan/observe"
 	"deployster/plan/refresh"
 	"deployster/protocol"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 // Entries makes the entries of an apply. It is safe for concurrent use.
 type Entries struct {
 	known *query.Queries
 	needs map[string][]string // the dependencies of each resource
+	named []string            // resources that versions of artifacts have to pass
 	news  map[string][]string // by subscribed resource: subscribers whose entries lack the subscription
 }
 
 // New returns the entries of an apply with what its queries know.
 func New(known *query.Queries) *Entries {
-	return &Entries{known: known, needs: known.Plan.Needs(), news: refresh.UnrecordedSubscribers(known.Manifest, known.Prior)}
+	return &Entries{known: known, needs: known.Plan.Needs(), named: artifacts.PassedBy(known.Manifest.Artifacts()), news: refresh.UnrecordedSubscribers(known.Manifest, known.Prior)}
 }
 
 // Subscribers are the resources whose entries get their subscription to a resource with its next action.
@@ -60,6 +64,7 @@ func (e *Entries) Incomplete(step *plan.Step, addr string, in protocol.StateInpu
 		return nil
 	}
 	entry := e.Of(step, addr, in, sensitive)
+	entry.Passed = e.known.Prior.Resources[addr].Passed // also if another object takes the place of the recorded one
 	return &entry
 }
 
@@ -82,14 +87,24 @@ func (e *Entries) Valid(step *plan.Step, addr string, in protocol.StateInput, fo
 		entry.Seen = refresh.Seen(step.Subscribes, e.known.Prior, facts.Acted)
 	}
 	entry.Given = inputs.Given(step.Init, in.Dependencies, facts.Host(step.Settings.Host))
+	entry.Passed = e.passed(step, addr, prior.Passed)
 	entry.Sensitive.State = found.Hidden
 	if entry.Secrets = facts.Applied(addr); !facts.Acted(addr) && known && !step.OtherObject {
 		entry.Secrets = prior.Secrets // VALID alone does not show which values the object has
 	}
 	_, stopped := facts.AfterShutdown(addr)
 	same := bytes.Equal(prior.Memory, entry.Memory) && maps.Equal(prior.Seen, entry.Seen) && maps.Equal(prior.Given, entry.Given) &&
-		state.EntryHash(prior) == state.EntryHash(entry)
+		slices.EqualFunc(prior.Passed, entry.Passed, state.Passed.Is) && state.EntryHash(prior) == state.EntryHash(entry)
 	return entry, !known || facts.IsGone(addr) || stopped || !same
+}
+
+// passed returns the versions of artifacts that have passed a resource, with those that it was VALID with now. was are those before.
+func (e *Entries) passed(step *plan.Step, addr string, was []state.Passed) []state.Passed {
+	named := slices.ContainsFunc(e.named, func(by string) bool { return moves.Covers(by, addr) })
+	if !named || step.Unrefreshed() || len(step.Ignored) > 0 || e.known.Plan.Selection.RefreshOnly {
+		return was // in the last three cases the config that was VALID need not have the versions of the plan
+	}
+	return artifacts.Passes(was, e.known.Plan.Artifacts, e.known.Manifest.Resource(addr), step.Mounts)
 }
 
 // Bytes is the most bytes that an action may return to be recorded.

@@ -9,6 +9,7 @@ import (
 
 	"deployster/config/addresses"
 	"deployster/config/schema"
+	"deployster/config/source"
 )
 
 // Publish has the parts of a publish block that a resource block does not have.
@@ -29,6 +30,28 @@ type PublishInput struct {
 func (l *loader) artifact(b *hcl.Block) {
 	a, c := l.attributes(b, schema.Artifact, l.b.Artifacts)
 	a.Timeouts = l.single(c, "timeouts", schema.ArtifactTimeouts)
+	a.Passed = l.passed(a.Attrs["passed"])
+}
+
+// passed reads the names of the resources that a version must have passed. They are no references: nothing waits for them.
+func (l *loader) passed(a *hcl.Attribute) (list []Target) {
+	if a == nil {
+		return nil
+	}
+	elements, bad := hcl.ExprList(a.Expr)
+	if bad.HasErrors() || len(elements) == 0 {
+		l.add(source.Failure(a.Expr.Range(), "Invalid passed", "It names resources in a list: passed = [resource.NAME]."))
+		return nil
+	}
+	for _, one := range elements {
+		t := l.target(&hcl.Attribute{Name: "passed", Expr: one})
+		if t.module {
+			l.add(source.Failure(t.At, "Not a resource", "A version passes resources: name each, as resource.NAME."))
+		} else if t.Address != "" {
+			list = append(list, t)
+		}
+	}
+	return list
 }
 
 // publish stores a publish block as a resource. Its config is built from the block's

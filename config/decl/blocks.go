@@ -62,6 +62,8 @@ type Block struct {
 	Kubernetes *Block
 	// Artifact is the artifact whose files a plug gives, nil for a path of this host.
 	Artifact *Block
+	// Passed are the resources of an artifact that must have been VALID with a version before it is used.
+	Passed []Target
 	// Deprecated is what to use in place of a variable or an output, "" if it is not deprecated.
 	Deprecated string
 	// Kept is the type of an output's value; nil = any.

@@ -51,6 +51,9 @@ func (m *Instances) artifact(b *decl.Block) (instance.Artifact, hcl.Diagnostics)
 		return nil
 	})
 	var d hcl.Diagnostics
+	for _, t := range b.Passed {
+		out.Passed = append(out.Passed, t.Address)
+	}
 	out.Source, d = results.StaticObject(m.Modules, b.Attrs["source"], "the source of an artifact", at)
 	a.diags = append(a.diags, d...)
 	out.Params, d = results.StaticObject(m.Modules, b.Attrs["params"], "the params of an artifact", at)

@@ -20,6 +20,8 @@ type Artifact struct {
 	Version  map[string]string // the pin in the block; nil = none
 	Check    time.Duration     // 0 = the default
 	Get      time.Duration
+	// Passed are the addresses of resources: only versions with which all of these were VALID are used; nil = all are.
+	Passed []string
 	// Metadata: an expression reads its metadata.
 	Metadata bool
 	Range    diag.Range // the block's header

@@ -42,7 +42,7 @@ var (
 	Moved            = attributes("from!", "to!")
 	Removed          = attributes("from!", "to").with("lifecycle", RemovedLifecycle)
 	RemovedLifecycle = attributes("destroy")
-	Artifact         = attributes("type!", "source", "params", "space", "version").with("timeouts", ArtifactTimeouts)
+	Artifact         = attributes("type!", "source", "params", "space", "version", "passed").with("timeouts", ArtifactTimeouts)
 	Publish          = attributes("artifact!", "params", "inputs", "triggers", "depends_on", "idempotent").
 				with("timeouts", PublishTimeouts)
 	ArtifactTimeouts = attributes("check", "get")

@@ -16,6 +16,13 @@ import (
 
 // check queries the image for the versions that exist, and chooses one.
 func (r *Resolver) check(ctx context.Context, p *Pin, a config.Artifact, held config.Pin, prior state.Artifact, known bool) error {
+	if by, gated := r.o.Passing[a.Name]; gated && held.Version == nil {
+		return r.checkPassed(ctx, p, a, by, prior)
+	} else if gated {
+		if err := by.mayPin(a, p, held); err != nil {
+			return err
+		}
+	}
 	in := artifact.CheckInput{Source: a.Source.Value, Space: a.Space}
 	if in.Space == "" {
 		in.Space = held.Space

@@ -24,6 +24,9 @@ type Pin struct {
 	Pinned      string           `json:"pinned,omitempty"`   // where it is pinned: "manifest", "lock file", "" = nowhere
 	Unrefreshed bool             `json:"believed,omitempty"` // no check was run
 	Note        string           `json:"note,omitempty"`
+	// Waits is a newer version that has not passed the addresses WaitsFor, which the block names in passed.
+	Waits    artifact.Version `json:"waits,omitempty"`
+	WaitsFor []string         `json:"waits_for,omitempty"`
 
 	// Of the files, where they are fetched.
 	Tree  string `json:"tree,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -31,6 +32,8 @@ type Options struct {
 	// Follow are the only artifacts whose version may become another than the recorded one, and never one
 	// from before it; nil = all may.
 	Follow []string
+	// Passing are those whose versions have to pass resources, with the versions that have.
+	Passing map[string]Passing
 	// Checked is called after each check without an error; may be nil.
 	Checked func(Pin)
 	// Listed is called with what an image has listed; may be nil.
@@ -76,7 +79,7 @@ func (r *Resolver) All(ctx context.Context, names []string, parallelism int) err
 	_ = group.Wait() // each has its own error
 	var diags diag.Diagnostics
 	for _, err := range failed {
-		if err != nil {
+		if err != nil && !diag.Is[*WaitsError](err) { // see Waiting
 			diags = append(diags, diag.From("Cannot find the version of an artifact", err)...)
 		}
 	}
@@ -96,6 +99,26 @@ func (r *Resolver) Pins() map[string]Pin {
 		case <-c.done:
 			if c.err == nil {
 				out[name] = c.pin
+			}
+		default:
+		}
+	}
+	return out
+}
+
+// Waiting returns what artifacts without a version wait for, by name; a nil Resolver has none.
+func (r *Resolver) Waiting() map[string]*WaitsError {
+	out := map[string]*WaitsError{}
+	if r == nil {
+		return out
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for name, c := range r.calls {
+		select {
+		case <-c.done:
+			if waits, is := errors.AsType[*WaitsError](c.err); is {
+				out[name] = waits
 			}
 		default:
 		}
@@ -146,7 +169,7 @@ func (r *Resolver) Resolve(ctx context.Context, name string) (Pin, error) {
 	}
 	defer close(c.done)
 	a := r.declared[name]
-	if c.pin, c.err = r.resolve(ctx, a); c.err != nil {
+	if c.pin, c.err = r.resolve(ctx, a); c.err != nil && !diag.Is[*WaitsError](c.err) {
 		c.err = r.located(a, c.err)
 	}
 	return c.pin, c.err
@@ -203,6 +226,9 @@ func (r *Resolver) resolve(ctx context.Context, a config.Artifact) (Pin, error) 
 	}
 	if err != nil {
 		return Pin{}, err
+	}
+	if _, gated := r.o.Passing[a.Name]; gated { // what is newer there has not passed
+		p.Spaces = map[string]config.SpaceVersion{p.Recipe.Space: {Version: p.Recipe.Version, Metadata: p.Metadata.Map()}}
 	}
 	if p.Key, err = p.Recipe.Key(); err != nil {
 		return Pin{}, err

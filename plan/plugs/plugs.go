@@ -151,6 +151,20 @@ func (p *Plugs) Named(ctx context.Context, r *config.Resource, t protocol.Type, 
 	return p.Grant(ctx, r, t)
 }
 
+// Waits returns the artifact whose files a resource would get, and that has no version yet; "" = there is none.
+func (p *Plugs) Waits(ctx context.Context, r *config.Resource, t protocol.Type) string {
+	for _, name := range slices.Sorted(maps.Keys(t.Plugs)) {
+		plug := p.byName[name]
+		if plug.Artifact == "" || p.artifacts == nil || !Allowed(plug, r) {
+			continue
+		}
+		if _, err := p.artifacts.Resolve(ctx, plug.Artifact); diag.Is[*artifacts.WaitsError](err) {
+			return plug.Artifact
+		}
+	}
+	return ""
+}
+
 // files returns the mount source for the files of an artifact. Its errors name the
 // artifact, and not each resource that gets the files.
 func (p *Plugs) files(ctx context.Context, plug config.Plug) (string, diag.Diagnostics) {

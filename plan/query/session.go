@@ -38,7 +38,7 @@ type Session struct {
 // New returns a session for a manifest and a state.
 func New(m *config.Manifest, prior state.Snapshot, p Prober, o Options) *Session {
 	hosts, s := objects.HostsOf(m, o.Hosts), subject.New(m, prior, o.Selection)
-	s.Placed = hosts.PlaceAll(prior)
+	s.Placed, s.Waiting = hosts.PlaceAll(prior), o.Artifacts.Waiting
 	f := findings.New(s)
 	granted := plugs.New(slices.Concat(m.Plugs(), o.Plugs), o.Artifacts, o.PlugPaths)
 	known := types.New(s, f, p, granted, o.Parallelism)

@@ -30,6 +30,7 @@ const (
 	MachineLost      Code = "machine_lost"
 	MayRun           Code = "may_run"
 	DependencyLeft   Code = "dependency_left" // the address
+	VersionWaits     Code = "version_waits"   // the artifact, its newest version, the addresses that this has not passed
 )
 
 // What becomes of a resource between two states.

@@ -18,6 +18,7 @@ import (
 func (s *Subject) Narrow() {
 	s.excludeHosts()
 	s.leaveTravelling()
+	s.leaveWaiting()
 	selected := s.Selection
 	if !selected.Partial() {
 		return

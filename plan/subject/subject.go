@@ -6,6 +6,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/plan/artifacts"
 	"deployster/plan/reason"
 	"deployster/state"
 	"deployster/state/moves"
@@ -20,7 +21,12 @@ type Subject struct {
 	Prior     state.Snapshot // Placed, with the present addresses
 	Moves     []moves.Move   // from the addresses in Placed to those in Prior
 	Selection Selection
-	LeftOut   map[string]*reason.Reason // the addresses that are left out because of hosts, with the reason
+	LeftOut   map[string]*reason.Reason // the addresses that nobody has left out, with the reason
+
+	// Waiting returns the artifacts that have no version yet, by name; nil = there are none. Lacking are the artifacts whose files
+	// resources are given as plugs, by address, among those.
+	Waiting func() map[string]*artifacts.WaitsError
+	Lacking map[string]string
 
 	stated        state.Snapshot  // Placed, with the addresses that the manifest states
 	written       []moves.Move    // from the addresses in Placed to those in stated

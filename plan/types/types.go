@@ -68,6 +68,9 @@ func (d *Types) Query(ctx context.Context, wanted func(addr string) bool) {
 	}
 	d.initEach(ctx, first)
 	d.initEach(ctx, others)
+	if len(d.subject.Lacking) > 0 {
+		d.subject.Narrow()
+	}
 	d.subject.Manifest = config.Converting(d.subject.Manifest, d.TypeOf)
 	for _, r := range slices.Concat(first, others) {
 		if ty, ok := d.types[r.Address]; ok && (ty.Digest != "" || r.Publish != nil) {
@@ -130,10 +133,18 @@ func (d *Types) init(ctx context.Context, r *config.Resource) {
 		}
 		return
 	}
-	mounts, diags := d.plugs.Grant(ctx, r, ty)
+	var mounts []runner.Mount
+	var diags diag.Diagnostics
+	waits := d.plugs.Waits(ctx, r, ty)
+	if waits == "" {
+		mounts, diags = d.plugs.Grant(ctx, r, ty)
+	}
 	d.findings.Report(r, "", append(diags, subject.UnknownActions(d.subject.Manifest, r, ty)...))
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if waits != "" {
+		d.lackFiles(r.Address, waits)
+	}
 	shared := d.typeCache[r.TypeRef]
 	if shared == nil || !reflect.DeepEqual(*shared, ty) {
 		said := ty // the copy outlives the call
@@ -141,6 +152,14 @@ func (d *Types) init(ctx context.Context, r *config.Resource) {
 		d.typeCache[r.TypeRef] = shared
 	}
 	d.types[r.Address], d.mounts[r.Address] = shared, mounts
+}
+
+// lackFiles notes that a resource needs the files of an artifact that has no version yet: it is left.
+func (d *Types) lackFiles(addr, artifact string) {
+	if d.subject.Lacking == nil {
+		d.subject.Lacking = map[string]string{}
+	}
+	d.subject.Lacking[addr] = artifact
 }
 
 // waits reports whether apply can run an init that no machine can run yet: the host of the resource is still to be made, and

@@ -11,14 +11,14 @@ import (
 
 // EntryHash is the fingerprint of an entry: equal for equal content, however it is
 // written. It leaves out when the entry was found valid and acted upon, and its identity,
-// kind, defaults, memory and what its type was given: finding the same again is not a change.
+// kind, defaults, memory, what its type was given and which versions have passed it: finding the same again is not a change.
 func EntryHash(e Entry) string {
 	e, err := e.Canonical()
 	if err != nil {
 		// Invalid JSON has no canonical form; its bytes still distinguish the entry.
 		return fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", e.Type, e.Config, e.State)))
 	}
-	e.ValidAt, e.Identity, e.Kind, e.Defaults, e.Acted, e.Seen, e.Memory, e.Given = time.Time{}, nil, "", nil, 0, nil, nil, nil
+	e.ValidAt, e.Identity, e.Kind, e.Defaults, e.Acted, e.Seen, e.Memory, e.Given, e.Passed = time.Time{}, nil, "", nil, 0, nil, nil, nil, nil
 	if e.LastSeen != nil {
 		found := *e.LastSeen
 		found.At = time.Time{}

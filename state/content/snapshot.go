@@ -89,6 +89,8 @@ type Entry struct {
 	// Given is what its type was given when it was last VALID: digests of its dependencies,
 	// by alias, and the facts of its host, by "host.FACT". None = it is not known.
 	Given map[string]string `json:"given,omitempty"`
+	// Passed are the versions of artifacts with which it was VALID, if an artifact names it in passed; oldest first.
+	Passed []Passed `json:"passed,omitempty"`
 	// Secrets are the fingerprints of the secrets that its actions had, by name, once these had ended well. None =
 	// it is not known which value the object has.
 	Secrets protocol.Fingerprints `json:"secrets,omitempty"`

@@ -112,6 +112,9 @@ func (s Source) resolve(ctx context.Context, of Basis, types *typeclient.Client,
 	ro := artifacts.Options{Client: client, Store: store, Declared: m.Artifacts(), Secrets: m.Secrets(), Recorded: of.Prior.Artifacts,
 		UseRecorded: o.Selection.NoRefresh || o.Selection.RefreshOnly, Follow: o.Selection.Follow,
 		Checked: func(p artifacts.Pin) { work.Events(events.OfChecked(p)) }}
+	if ro.Passing, err = passing(m, of.Prior); err != nil {
+		return nil, nil, err
+	}
 	if lock != nil {
 		ro.Lock = lock.Artifacts
 	}

@@ -88,10 +88,14 @@ func Because(name string, pin router.Pin) *reason.Reason {
 	return reason.New(reason.HostUnreachable, name, pin.Unreachable)
 }
 
-// Left returns what an apply of a plan leaves because of hosts, with the reasons in words. open are the
+// Left returns what an apply of a plan leaves undone, with the reasons in words. What only waits for a version of an artifact is
+// done by a later plan, and not among it. open are the
 // resources with an action that may still run on an unreachable machine.
 func Left(p *plan.Plan, open []string) map[string]string {
 	left := reason.WordsOf(p.Unreached)
+	for addr := range reason.Awaited(p.Unreached) {
+		delete(left, addr)
+	}
 	for _, addr := range open {
 		if p.Resources[addr] == nil && !slices.Contains(p.LeftOut, addr) {
 			left[addr] = reason.New(reason.MayRun).Words()

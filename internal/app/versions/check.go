@@ -22,13 +22,15 @@ type Checked struct {
 	Name     string            `json:"name"`
 	Type     string            `json:"type"` // The image, as the manifest names it.
 	Space    string            `json:"space,omitempty"`
-	InUse    artifact.Version  `json:"in_use,omitempty"` // The pinned version, or else the recorded one; missing: there is none.
-	Pinned   string            `json:"pinned,omitempty"` // Where it is pinned: "manifest" or "lock file".
-	Newest   artifact.Version  `json:"newest"`
-	Metadata artifact.Metadata `json:"metadata,omitempty"` // Of the newest.
-	Newer    int               `json:"newer"`              // How many came after the one in use.
-	Unlisted bool              `json:"unlisted,omitempty"` // The one in use is no longer listed.
-	Between  []Version         `json:"between,omitempty"`  // Versions after the one in use, oldest first, at most the last 100.
+	InUse    artifact.Version  `json:"in_use,omitempty"`    // The pinned version, or else the recorded one; missing: there is none.
+	Pinned   string            `json:"pinned,omitempty"`    // Where it is pinned: "manifest" or "lock file".
+	Newest   artifact.Version  `json:"newest"`              // That may be used; null: none has passed.
+	Metadata artifact.Metadata `json:"metadata,omitempty"`  // Of the newest.
+	Newer    int               `json:"newer"`               // How many came after the one in use.
+	Unlisted bool              `json:"unlisted,omitempty"`  // The one in use is no longer listed.
+	Waits    artifact.Version  `json:"waits,omitempty"`     // A newer version that has not passed what its block names.
+	WaitsFor []string          `json:"waits_for,omitempty"` // The addresses that it has not passed.
+	Between  []Version         `json:"between,omitempty"`   // Versions after the one in use, oldest first, at most the last 100.
 }
 
 // Version is one that an image lists.
@@ -53,15 +55,19 @@ func (d *Service) Check(ctx context.Context, names []string, parallelism int) (C
 			return out, err
 		}
 	}
-	pins, listed, err := d.newest(ctx, names, parallelism)
+	found, listed, err := d.newest(ctx, names, parallelism)
 	if err != nil {
 		return out, err
 	}
+	pins, waiting := found.Pins(), found.Waiting()
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
 		p := pins[name]
 		_, where := d.held(d.declared[name])
 		c := Checked{Name: name, Type: p.Type, Space: p.Recipe.Space, InUse: p.Was, Pinned: where, Newest: p.Recipe.Version,
-			Metadata: p.Metadata, Newer: p.Newer, Unlisted: p.Unlisted}
+			Metadata: p.Metadata, Newer: p.Newer, Unlisted: p.Unlisted, Waits: p.Waits, WaitsFor: p.WaitsFor}
+		if w := waiting[name]; w != nil {
+			c.Type, c.Space, c.Waits, c.WaitsFor = d.declared[name].TypeRef, d.declared[name].Space, w.Newest, w.By
+		}
 		if at := slices.IndexFunc(listed[name].Newest, func(v artifact.Versioned) bool { return v.Version.Is(p.Was) }); at >= 0 ||
 			p.Newer > 0 {
 			for _, v := range listed[name].Newest[at+1:] {
@@ -96,7 +102,7 @@ func (d *Service) sources() []string {
 
 // newest finds the newest version of each artifact, whatever pins it, starting from the
 // one in use. It also returns what the images listed.
-func (d *Service) newest(ctx context.Context, names []string, parallelism int) (map[string]artifacts.Pin,
+func (d *Service) newest(ctx context.Context, names []string, parallelism int) (*artifacts.Resolver,
 	map[string]artifact.Checked, error) {
 	client, err := d.open(ctx, names...)
 	if err != nil {
@@ -105,7 +111,7 @@ func (d *Service) newest(ctx context.Context, names []string, parallelism int) (
 	var mu sync.Mutex
 	listed := map[string]artifact.Checked{}
 	o := artifacts.Options{Client: client, Store: d.o.Store, Secrets: d.o.Manifest.Secrets(), Recorded: map[string]state.Artifact{},
-		Newest: true, Listed: func(name string, c artifact.Checked) {
+		Newest: true, Passing: d.o.Passing, Listed: func(name string, c artifact.Checked) {
 			mu.Lock()
 			defer mu.Unlock()
 			listed[name] = c
@@ -127,7 +133,7 @@ func (d *Service) newest(ctx context.Context, names []string, parallelism int) (
 	if err := r.All(ctx, names, parallelism); err != nil {
 		return nil, nil, err
 	}
-	return r.Pins(), listed, nil
+	return r, listed, nil
 }
 
 // asIfRecorded returns what a state would have if the pinned version were in use.

@@ -34,11 +34,14 @@ func (d *Service) Get(ctx context.Context, name, dir string, parts artifact.Vers
 	}
 	newest := false
 	if now, _ := d.current(a); len(parts) == 0 && now.Version == nil {
-		pins, _, err := d.newest(ctx, []string{name}, 1)
+		found, _, err := d.newest(ctx, []string{name}, 1)
 		if err != nil {
 			return Got{}, err
 		}
-		newest, parts = true, pins[name].Recipe.Version
+		if waits := found.Waiting()[name]; waits != nil {
+			return Got{}, d.at(a, waits)
+		}
+		newest, parts = true, found.Pins()[name].Recipe.Version
 	}
 	client, err := d.open(ctx, name)
 	if err != nil {

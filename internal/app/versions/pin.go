@@ -97,11 +97,15 @@ func (d *Service) Upgrade(ctx context.Context, newest bool, parallelism int) (ch
 		delete(pins, name)
 	}
 	if newest && len(names) > 0 {
-		found, _, err := d.newest(ctx, names, parallelism)
+		resolved, _, err := d.newest(ctx, names, parallelism)
 		if err != nil {
 			return nil, err
 		}
+		found := resolved.Pins()
 		for _, name := range names {
+			if found[name].Recipe.Version == nil {
+				continue // nothing has passed what its block names
+			}
 			change := Change{Name: name, Was: pins[name].Version, WasSpace: pins[name].Space,
 				Now: found[name].Recipe.Version, Space: found[name].Recipe.Space}
 			pins[name] = config.Pin{Space: change.Space, Version: change.Now}

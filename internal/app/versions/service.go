@@ -20,6 +20,7 @@ type Options struct {
 	Prior    state.Snapshot
 	Lock     *config.Lock // nil = there is no lock file
 	Store    artifact.Store
+	Passing  map[string]artifacts.Passing // of artifacts with passed
 
 	// Open fetches the images of artifacts, and returns a client for them.
 	Open func(ctx context.Context, wanted func(address string) bool) (artifact.Client, error)

@@ -167,6 +167,9 @@ func About(p artifacts.Pin) string {
 	if p.Tree != "" {
 		add("%s, %s", words.Count(int(p.Files), "file"), words.Bytes(p.Bytes))
 	}
+	if p.Waits != nil {
+		add("%s waits for %s", ShortVersion(p.Waits), artifacts.References(p.WaitsFor))
+	}
 	if p.Note != "" {
 		parts = append(parts, p.Note)
 	}

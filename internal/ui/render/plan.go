@@ -59,11 +59,20 @@ func writeUnreachable(b *strings.Builder, p *plan.Plan) {
 			some = true
 		}
 	}
-	if len(p.Unreached) > 0 {
-		b.WriteString("  An apply of this plan is incomplete. Left unchanged:\n")
+	awaited, others := reason.Awaited(p.Unreached), maps.Clone(p.Unreached)
+	for addr := range awaited {
+		delete(others, addr)
 	}
-	for _, line := range reason.Lines(p.Unreached, 10) {
-		fmt.Fprintf(b, "    %s\n", line)
+	for _, left := range []struct {
+		title string
+		of    map[string]*reason.Reason
+	}{{"An apply of this plan is incomplete. Left unchanged:", others}, {"Left for a later plan:", awaited}} {
+		if len(left.of) > 0 {
+			fmt.Fprintf(b, "  %s\n", left.title)
+		}
+		for _, line := range reason.Lines(left.of, 10) {
+			fmt.Fprintf(b, "    %s\n", line)
+		}
 	}
 	if some {
 		b.WriteByte('\n')
