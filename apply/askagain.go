@@ -74,8 +74,7 @@ func (r *stepRunner) again(step *plan.Step, out *outcome, in protocol.StateInput
 	entry, known := r.prior.Completed(out.Addr)
 	if reached {
 		was := entries.Found{State: v.State, Hidden: v.Hidden, Sensitive: sensitive, Seen: r.options.Now()}
-		entry, _ = r.entries.Valid(step, out.Addr, in, was)
-		entry.Passed = r.prior.Resources[out.Addr].Passed // no version has passed with which it did not stay VALID
+		entry = r.entries.Lost(step, out.Addr, in, was)
 		known = true
 	}
 	if !known {

@@ -98,6 +98,13 @@ func (e *Entries) Valid(step *plan.Step, addr string, in protocol.StateInput, fo
 	return entry, !known || facts.IsGone(addr) || stopped || !same
 }
 
+// Lost returns the entry of an object that was seen to be VALID, and did not stay so: no version has passed with it.
+func (e *Entries) Lost(step *plan.Step, addr string, in protocol.StateInput, found Found) state.Entry {
+	entry, _ := e.Valid(step, addr, in, found)
+	entry.Passed = e.known.Prior.Resources[addr].Passed
+	return entry
+}
+
 // passed returns the versions of artifacts that have passed a resource, with those that it was VALID with now. was are those before.
 func (e *Entries) passed(step *plan.Step, addr string, was []state.Passed) []state.Passed {
 	named := slices.ContainsFunc(e.named, func(by string) bool { return moves.Covers(by, addr) })

@@ -24,7 +24,7 @@ type Passing struct {
 	lacking  func(artifact.Versioned) []string
 }
 
-// WaitsError reports that no version of an artifact has passed yet.
+// WaitsError reports that no version of an artifact has passed that is listed still.
 type WaitsError struct {
 	Name   string           // of the artifact
 	By     []string         // the addresses that have not been VALID with Newest
@@ -32,7 +32,7 @@ type WaitsError struct {
 }
 
 func (e *WaitsError) Error() string {
-	return fmt.Sprintf("version %s of artifact.%s waits for %s, and none before it has passed", diag.Visible(e.Newest.String()), e.Name,
+	return fmt.Sprintf("no listed version of artifact.%s has passed: %s waits for %s", e.Name, diag.Visible(e.Newest.String()),
 		References(e.By))
 }
 
@@ -196,7 +196,7 @@ func (r *Resolver) choosePassed(p *Pin, a config.Artifact, by Passing, c artifac
 	if !listed && p.Was == nil {
 		return r.choose(p, a, config.Pin{}, c, false, false) // says why there is none
 	}
-	if listed && !by.has(newest) {
+	if listed && !by.has(newest) && !newest.Version.Is(p.Was) {
 		p.Waits, p.WaitsFor = newest.Version, by.lacking(newest)
 	}
 	switch {
@@ -205,10 +205,7 @@ func (r *Resolver) choosePassed(p *Pin, a config.Artifact, by Passing, c artifac
 			p.Newer = t.passed - t.was
 		}
 		return t.chosen, nil
-	case p.Was != nil:
-		if listed && t.was == 0 {
-			p.Note = "the recorded version is not listed any more: it is kept until another has passed"
-		}
+	case t.was > 0 || !listed:
 		return t.using, nil
 	}
 	return newest, &WaitsError{Name: a.Name, By: by.lacking(newest), Newest: newest.Version}

@@ -40,7 +40,7 @@ var texts = map[Code]string{
 	MachineLost:      "its machine answers under no name",
 	MayRun:           "an action may still run there, and its host cannot be queried",
 	DependencyLeft:   "it waits for {0}, which was left",
-	VersionWaits:     "{0} has no version yet: {1} waits for {2}",
+	VersionWaits:     "no listed version of {0} has passed: {1} waits for {2}",
 
 	Leaving:    "{it is|they are} on the way to {0} as {1}",
 	Arriving:   "{it is|they are} still in {0}, as {1}",
