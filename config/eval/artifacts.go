@@ -50,7 +50,8 @@ var publishedSchema = json.RawMessage(`{"type":"object","additionalProperties":f
 "required":["space","version","metadata","created","deleted"],
 "properties":{"space":{"type":"string"},
 "version":{"type":"object","additionalProperties":{"type":"string"}},
-"metadata":{"type":"object","additionalProperties":{"type":"string"}},"created":{"type":"array"},"deleted":{"type":"array"}}}`)
+"metadata":{"type":"object","additionalProperties":{"type":"string"}},"created":{"type":"array"},"deleted":{"type":"array"},
+"tree":{"type":"string"}}}`)
 
 // Publish returns publish.NAME as far as the references need it: its state.
 func (e *Evaluator) Publish(name string, references []refs.Reference, at instance.Scope) (cty.Value, hcl.Diagnostics) {

@@ -100,6 +100,7 @@ func (a *attrReader) publish(r *instance.Instance) {
 	}
 	a.of = "a publish"
 	a.read("idempotent", cty.Bool, func(v cty.Value) error { p.Idempotent = v.True(); return nil })
+	a.read("fetch", cty.Bool, func(v cty.Value) error { p.Fetch = v.True(); return nil })
 	a.attrs, a.of = d.Timeouts, "a timeouts block"
 	a.read("put", cty.String, func(v cty.Value) (err error) { r.Timeouts.Action, err = duration(v.AsString()); return err })
 }

@@ -31,6 +31,7 @@ type Artifact struct {
 type Publish struct {
 	Artifact   string // the artifact that has its type and source
 	Idempotent bool
+	Fetch      bool    // what it has put is fetched
 	Inputs     []Input // sorted by name
 }
 

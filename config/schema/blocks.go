@@ -43,7 +43,7 @@ var (
 	Removed          = attributes("from!", "to").with("lifecycle", RemovedLifecycle)
 	RemovedLifecycle = attributes("destroy")
 	Artifact         = attributes("type!", "source", "params", "space", "version", "passed").with("timeouts", ArtifactTimeouts)
-	Publish          = attributes("artifact!", "params", "inputs", "triggers", "depends_on", "idempotent").
+	Publish          = attributes("artifact!", "params", "inputs", "triggers", "depends_on", "idempotent", "fetch").
 				with("timeouts", PublishTimeouts)
 	ArtifactTimeouts = attributes("check", "get")
 	PublishTimeouts  = attributes("put")

@@ -19,7 +19,7 @@ import (
 // The attributes of an artifact, and of a publish.
 var (
 	artifactAttrs = []string{"metadata", "name", "space", "spaces", "type", "version"}
-	publishAttrs  = []string{"created", "deleted", "metadata", "space", "version"}
+	publishAttrs  = []string{"created", "deleted", "metadata", "space", "tree", "version"}
 )
 
 // fixedAttr checks which attribute a reference reads, for kinds with fixed attributes.
@@ -34,6 +34,16 @@ func fixedAttr(ref refs.Reference, what string, attrs []string) *hcl.Diagnostic 
 	}
 	return source.Failure(t.SourceRange(), "Unknown attribute", "%s has the attributes %s, and not %q.%s", what, strings.Join(attrs,
 		", "), attr, words.DidYouMean(attr, slices.Clone(attrs)))
+}
+
+// publishAttr checks which attribute of a publish a reference reads.
+func publishAttr(ref refs.Reference, r *decl.Resource) *hcl.Diagnostic {
+	t := ref.Traversal
+	if len(t) > 2 && refs.ObjectKey(t[2]) == "tree" && r != nil && r.Attrs["fetch"] == nil {
+		return source.Failure(t.SourceRange(), "Nothing is fetched", "The tree of a publish is the hash of the files that it has fetched. "+
+			"Write fetch = true into its block.")
+	}
+	return fixedAttr(ref, "A publish", publishAttrs)
 }
 
 // artifacts resolves the artifacts that plugs and publishes refer to, and creates the
@@ -127,6 +137,7 @@ func (ck Checker) publish(b *decl.Module, r *decl.Resource) hcl.Diagnostics {
 		{Name: "inputs", Expr: &refs.Object{At: r.At, Members: inputs}}, member("triggers", r.Attrs["triggers"], cty.EmptyTupleVal),
 	}}
 	attrs := hcl.Attributes{"config": {Name: "config", Expr: config, Range: r.At, NameRange: r.At}, "idempotent": r.Attrs["idempotent"],
+		"fetch":      r.Attrs["fetch"],
 		"depends_on": r.Attrs["depends_on"], "type": of.Attrs["type"]}
 	maps.DeleteFunc(attrs, func(_ string, a *hcl.Attribute) bool { return a == nil })
 	r.Attrs = attrs

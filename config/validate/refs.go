@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"deployster/config/addresses"
 	"deployster/config/decl"
 	"deployster/config/refs"
 	"deployster/config/source"
@@ -104,7 +105,7 @@ func checkRef(b *decl.Module, ref refs.Reference, p decl.Usage) *hcl.Diagnostic 
 	case "remote_state":
 		return fixedAttr(ref, "A remote_state", []string{"outputs"})
 	case "publish":
-		return fixedAttr(ref, "A publish", publishAttrs)
+		return publishAttr(ref, b.Resources[addresses.PublishPrefix+name])
 	case "secret":
 		return fixedAttr(ref, "A secret", []string{"value"})
 	}

@@ -19,9 +19,9 @@ import (
 // Passing has the versions of an artifact that have passed what its block names.
 type Passing struct {
 	By       []string             // the addresses that the block names
-	Versions []artifact.Versioned // with which all instances of these were VALID
-	of       map[string]bool      // Versions, by space and version
-	lacking  func(artifact.Versioned) []string
+	Versions []artifact.Versioned // with which all instances of these were VALID, as far as is recorded; in no order
+
+	made map[string][]map[string]bool // by these addresses, the versions with which each instance was VALID
 }
 
 // WaitsError reports that no version of an artifact has passed that is listed still.
@@ -88,50 +88,42 @@ func PassingOf(m *config.Manifest, s state.Snapshot) map[string]Passing {
 
 func passingOf(a config.Artifact, declared []*config.Resource, s state.Snapshot) Passing {
 	line := content.Line(a.TypeRef, a.Source.Value, a.Source.Sensitive)
-	p := Passing{By: a.Passed, of: map[string]bool{}}
-	var instances []string
-	recorded := map[string]map[string]bool{} // by the address of an instance
-	complete := map[string]bool{}            // the named that have instances
+	p := Passing{By: a.Passed, made: map[string][]map[string]bool{}}
+	var all []artifact.Versioned
 	for _, r := range declared {
 		i := slices.IndexFunc(a.Passed, func(by string) bool { return moves.Covers(by, r.Address) })
 		if i < 0 {
 			continue
 		}
-		instances, complete[a.Passed[i]] = append(instances, r.Address), true
-		recorded[r.Address] = map[string]bool{}
+		valid := map[string]bool{}
 		for _, v := range s.Resources[r.Address].Passed {
 			if v.Line == line {
-				recorded[r.Address][placed(v.Space, v.Version)] = true
+				valid[placed(v.Space, v.Version)] = true
+				all = append(all, artifact.Versioned{Space: v.Space, Version: v.Version})
 			}
 		}
+		p.made[a.Passed[i]] = append(p.made[a.Passed[i]], valid)
 	}
-	p.lacking = func(v artifact.Versioned) (by []string) {
-		for _, name := range a.Passed {
-			if !complete[name] || slices.ContainsFunc(instances, func(addr string) bool {
-				return moves.Covers(name, addr) && !recorded[addr][placed(v.Space, v.Version)]
-			}) {
-				by = append(by, name)
-			}
-		}
-		return by
-	}
-	if len(instances) == 0 {
-		return p
-	}
-	for _, v := range s.Resources[instances[0]].Passed {
-		one := artifact.Versioned{Space: v.Space, Version: v.Version}
-		if v.Line == line && len(p.lacking(one)) == 0 {
-			p.Versions, p.of[placed(v.Space, v.Version)] = append(p.Versions, one), true
-		}
-	}
+	p.Versions = slices.DeleteFunc(all, func(v artifact.Versioned) bool { return !p.has(v) })
 	return p
 }
 
 // placed is a version with its space, as a key.
 func placed(space string, v artifact.Version) string { return space + "\x00" + v.Key() }
 
+// lacks returns the addresses that a version has not passed.
+func (p Passing) lacks(v artifact.Versioned) (by []string) {
+	key := placed(v.Space, v.Version)
+	for _, name := range p.By {
+		if len(p.made[name]) == 0 || slices.ContainsFunc(p.made[name], func(valid map[string]bool) bool { return !valid[key] }) {
+			by = append(by, name)
+		}
+	}
+	return by
+}
+
 // has reports whether a version has passed.
-func (p Passing) has(v artifact.Versioned) bool { return p.of[placed(v.Space, v.Version)] }
+func (p Passing) has(v artifact.Versioned) bool { return len(p.lacks(v)) == 0 }
 
 // from returns the version to begin a check with, by its space: the one in use, else the first that has passed; nil = there is none.
 func (p Passing) from(space string, using artifact.Versioned) map[string]artifact.Version {
@@ -197,7 +189,7 @@ func (r *Resolver) choosePassed(p *Pin, a config.Artifact, by Passing, c artifac
 		return r.choose(p, a, config.Pin{}, c, false, false) // says why there is none
 	}
 	if listed && !by.has(newest) && !newest.Version.Is(p.Was) {
-		p.Waits, p.WaitsFor = newest.Version, by.lacking(newest)
+		p.Waits, p.WaitsFor = newest.Version, by.lacks(newest)
 	}
 	switch {
 	case t.passed > t.was:
@@ -208,7 +200,7 @@ func (r *Resolver) choosePassed(p *Pin, a config.Artifact, by Passing, c artifac
 	case t.was > 0 || !listed:
 		return t.using, nil
 	}
-	return newest, &WaitsError{Name: a.Name, By: by.lacking(newest), Newest: newest.Version}
+	return newest, &WaitsError{Name: a.Name, By: by.lacks(newest), Newest: newest.Version}
 }
 
 // mayPin returns an error if an artifact is pinned at a version that has not passed and is not in use.

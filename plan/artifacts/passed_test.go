@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"deployster/config"
 	"deployster/internal/runtime/artifact"
+	"deployster/internal/runtime/artifact/artifacttest"
 	"deployster/internal/runtime/runner"
 	"deployster/state"
 	"deployster/state/content"
@@ -44,6 +46,16 @@ func passedBy(space, text string) func(*scene) {
 	}
 }
 
+// fromStart makes the image list all versions, whatever it is queried from: many images of Concourse do.
+func fromStart(s *scene) { s.o.Client = listing{s.world} }
+
+type listing struct{ *artifacttest.World }
+
+func (l listing) Check(ctx context.Context, t artifact.Target, i artifact.Info, in artifact.CheckInput) (artifact.Checked, error) {
+	in.From = nil
+	return l.World.Check(ctx, t, i, in)
+}
+
 // Only a version that all instances of all named resources have passed is used, never one from before the version in use, and a
 // newer one is said to wait.
 func TestPassed_ChoosesTheVersion(t *testing.T) {
@@ -73,6 +85,7 @@ func TestPassed_ChoosesTheVersion(t *testing.T) {
 		"one without instance of two": {newScene(t, v2, a...), passedBy("main", "tests: 3; more"), "error no listed version of artifact.site has passed: 3 waits for resource.more"},
 		"one of two instances":        {newScene(t, v2, a...), passedBy("main", "tests[0]: 2 3; tests[1]: 2"), "2 was  newer 0, 3 waits for resource.tests"},
 		"the version in use stays":    {newScene(t, v2, a...).recorded(t, a[1]), passedBy("main", "tests: 1"), "2 was 2 newer 0, 3 waits for resource.tests"},
+		"listed from the start":       {newScene(t, v1, b...).recorded(t, b[1]), both(passedBy("", "tests: 1"), fromStart), "2 was 2 newer 0, 3 waits for resource.tests"},
 		"in use, and lost its passes": {newScene(t, v2, a...).recorded(t, a[2]), passedBy("main", "tests: 1"), "3 was 3 newer 0"},
 		"newer than in use":           {newScene(t, v2, a...).recorded(t, a[0]), passedBy("main", "tests: 2"), "2 was 1 newer 1, 3 waits for resource.tests"},
 		"in use is gone":              {newScene(t, v2, a...).recorded(t, gone), passedBy("main", "tests: 2"), "2 was 0 newer 0 unlisted, 3 waits for resource.tests"},

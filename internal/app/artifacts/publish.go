@@ -27,6 +27,7 @@ type Published struct {
 	Metadata map[string]string `json:"metadata"`
 	Created  []placed          `json:"created"`
 	Deleted  []placed          `json:"deleted"`
+	Tree     string            `json:"tree,omitempty"` // the hash of the files that were fetched
 }
 
 type placed struct {
@@ -95,7 +96,8 @@ func (f *Client) decide(ctx context.Context, t typeclient.Target, in protocol.St
 	case in.LastState == nil:
 		return again("nothing is recorded of a put: if it was published before, it is published again")
 	case in.LastConfig == nil || f.same(t.Address, in.LastConfig, in.Config):
-		return protocol.Answer{Status: protocol.Valid, State: in.LastState}, nil
+		state, err := f.stillFetched(ctx, t, in)
+		return protocol.Answer{Status: protocol.Valid, State: state}, err
 	}
 	return again(changed(in.LastConfig, in.Config))
 }
@@ -230,8 +232,8 @@ func (f *Client) newest(ctx context.Context, t typeclient.Target, put *actions.P
 				"'" + t.Address +
 				"'` puts again."}
 	}
-	return encode(Published{Space: v.Space, Version: v.Version, Metadata: v.Metadata.Map(), Created: []placed{{v.Space, v.Version}},
-		Deleted: []placed{}})
+	return f.fetched(ctx, t, put.Info, put.Config, Published{Space: v.Space, Version: v.Version, Metadata: v.Metadata.Map(),
+		Created: []placed{{v.Space, v.Version}}, Deleted: []placed{}})
 }
 
 func encode(p Published) (json.RawMessage, error) {

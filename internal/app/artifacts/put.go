@@ -162,7 +162,7 @@ func (f *Client) finish(ctx context.Context, t typeclient.Target, info artifact.
 		}
 	}
 	out.Space, out.Version, out.Metadata = newest.Space, maps.Clone(newest.Version), metadata.Map()
-	return encode(out)
+	return f.fetched(ctx, t, info, config, out)
 }
 
 // listed finds the newest of the created versions among those that the image lists from the
