@@ -202,6 +202,10 @@ func TestProgram_AnswersCancelledRequests(t *testing.T) {
 		out.wait(t, fmt.Sprintf(`"id":%d,`, id))
 	}
 	out.wait(t, `"id":2,`)
+	// The protocol's RequestCancelled. Those that had ended by then have a result.
+	if !strings.Contains(out.String(), `"code":-32800`) {
+		t.Error("no request was answered as cancelled")
+	}
 	send(t, in, `{"jsonrpc":"2.0","method":"exit"}`)
 	if code := ended(t, cmd); code != 0 {
 		t.Errorf("exit code %d", code)

@@ -180,8 +180,8 @@ func (a *arena) publish(image, ref string, at crash.Point, verdict actions.Verdi
 	defer p.Output.Close()
 	text := fmt.Sprintf("artifact \"site\" {\n  type = \"test/v2:1\"\n  source = { n = \"site\" }\n}\nartifact \"out\" {\n  type = \"test/%s:1\"\n"+
 		"  source = { n = \"out\" }\n}\npublish \"release\" {\n  artifact = artifact.out\n  params = { space = %q, version = { ref = %q } }\n"+
-		"  inputs = { site = artifact.site }\n}\noutput \"released\" {\n  value = publish.release.version.ref\n}\n",
-		image, map[string]string{"v1": "", "v2": "main"}[image], ref)
+		"  inputs = { site = artifact.site }\n  fetch = %v\n}\noutput \"released\" {\n  value = publish.release.version.ref\n}\n",
+		image, map[string]string{"v1": "", "v2": "main"}[image], ref, image == "v2")
 	if err := os.WriteFile(p.Args[2], []byte(text), 0o600); err != nil {
 		a.t.Fatal(err)
 	}
@@ -241,6 +241,8 @@ func (a *arena) afterPut(image string) (faults []string) {
 		say("lost: that the run had ended")
 	case !strings.Contains(string(s.Resources[published].State), `"ref":"2"`):
 		say("lost: what was put is recorded as %s", s.Resources[published].State)
+	case strings.Contains(string(s.Resources[published].State), `"tree":"sha256:`) != (image == "v2"):
+		say("lost: what was put and fetched is recorded as %s", s.Resources[published].State)
 	case s.Artifacts["site"].Recipe.Version["ref"] != "files":
 		say("lost: the artifacts in use: %+v", s.Artifacts)
 	}
