@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/pelletier/go-toml/v2"
@@ -112,6 +113,10 @@ func TestEditors_HelixStartsTheServer(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(editors, "helix/languages.toml"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../docs/editors.md")
+	if err != nil || !strings.Contains(string(page), string(text)) {
+		t.Errorf("the page has another example for Helix: %v", err)
 	}
 	var helix struct {
 		Servers map[string]struct {

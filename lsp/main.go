@@ -21,6 +21,7 @@ func main() {
 	log.SetFlags(0)
 	show := flag.Bool("version", false, "print the version")
 	flag.StringVar(&version, "for", version, "the VERSION of the deployster whose schemas count")
+	cache := flag.String("cache", "", "the `DIRECTORY` where deployster keeps fetched modules")
 	flag.Bool("stdio", true, "serve stdin and stdout, the only way; editors name it")
 	flag.Parse()
 	if *show {
@@ -28,7 +29,7 @@ func main() {
 		return
 	}
 	home, _ := os.UserHomeDir() // without one there are no files of the user
-	o := server.DefaultOptions(check.Env{Environ: os.Environ(), Home: home, Version: version})
+	o := server.DefaultOptions(check.Env{Environ: os.Environ(), Home: home, Cache: *cache, Version: version})
 	if err := server.Serve(context.Background(), os.Stdin, os.Stdout, o); err != nil {
 		if !errors.Is(err, server.ErrEarlyExit) {
 			log.Print(err)

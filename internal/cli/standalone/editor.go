@@ -25,5 +25,5 @@ func ServeEditor(w *workspace.Workspace) error {
 		return err
 	}
 	return diag.Errorf("The language server cannot be started", "%s: %s.", path,
-		syscall.Exec(path, []string{path, "-for=" + Version}, w.Environ))
+		syscall.Exec(path, []string{path, "-for=" + Version, "-cache=" + w.CacheDir}, w.Environ))
 }

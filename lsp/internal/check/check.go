@@ -15,6 +15,7 @@ import (
 type Env struct {
 	Environ []string
 	Home    string
+	Cache   string // where fetched modules are kept; "" = nowhere
 	Version string // of the deployster whose schemas count
 }
 
@@ -43,7 +44,7 @@ func Run(ctx context.Context, env Env, root string, edited config.Edited) (r *Re
 			r = &Result{Root: root, Problems: problems(root, diag.Diagnostics{fault})}
 		}
 	}()
-	w := workspace.New(workspace.Options{Dir: root, Home: env.Home, Environ: env.Environ, Version: env.Version})
+	w := workspace.New(workspace.Options{Dir: root, Home: env.Home, CacheDir: env.Cache, Environ: env.Environ, Version: env.Version})
 	m, diags := w.Check(ctx, workspace.Inputs{Edited: edited})
 	if !diags.HasErrors() {
 		diags = append(diags, typecache.Check(w, m)...)

@@ -43,8 +43,9 @@ type entry struct {
 
 // Files reads files, and keeps what it has read. Its methods are safe for concurrent use.
 type Files struct {
-	kinds map[string]string
-	roots map[string]bool
+	kinds   map[string]string
+	roots   map[string]bool
+	unnamed map[string]bool
 
 	mu   sync.Mutex
 	open map[string]*File // in the editor
@@ -53,10 +54,16 @@ type Files struct {
 
 // NewFiles returns the files of an editor that has none open.
 func NewFiles() *Files {
-	f := &Files{kinds: map[string]string{"output": Output}, roots: map[string]bool{}, open: map[string]*File{}, kept: map[string]entry{}}
+	f := &Files{kinds: map[string]string{"output": Output}, roots: map[string]bool{}, unnamed: map[string]bool{}, open: map[string]*File{},
+		kept: map[string]entry{}}
 	for _, root := range config.ReferenceRoots() {
 		if root.Block != "" {
 			f.kinds[root.Block], f.roots[root.Name] = root.Name, true
+		}
+	}
+	for _, b := range config.Language().Blocks {
+		if b.Named && f.kinds[b.Block] == "" {
+			f.kinds[b.Block], f.unnamed[b.Block] = b.Block, true
 		}
 	}
 	return f
@@ -130,7 +137,7 @@ func (f *Files) parse(path string, src []byte) *File {
 	}
 	file.HCL, _ = hclsyntax.ParseConfig(src, path, hcl.InitialPos)
 	if body := file.Body(); body != nil {
-		x := index{dir: filepath.Dir(path), kinds: f.kinds, roots: f.roots}
+		x := index{dir: filepath.Dir(path), kinds: f.kinds, roots: f.roots, unnamed: f.unnamed}
 		switch {
 		case file.Manifest:
 			x.file(body)

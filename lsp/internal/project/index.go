@@ -33,6 +33,8 @@ type Decl struct {
 	Header hcl.Range        // of the block's header, or of the attribute's name
 	Whole  hcl.Range        // of the block, or of the attribute
 	Block  *hclsyntax.Block // nil = it is an attribute
+	// Unnamed: no reference names it, as a policy block. Its Kind is the type of the block.
+	Unnamed bool
 }
 
 // Ref is a reference to a symbol.
@@ -51,9 +53,11 @@ type index struct {
 	dir   string
 	kinds map[string]string // the roots of references by the type of the block
 	roots map[string]bool
-	decls []Decl
-	refs  []Ref
-	moved bool // in a moved or removed block
+	// unnamed are the types of blocks that have a name and that no reference names.
+	unnamed map[string]bool
+	decls   []Decl
+	refs    []Ref
+	moved   bool // in a moved or removed block
 }
 
 func (x *index) file(body *hclsyntax.Body) {
@@ -67,11 +71,11 @@ func (x *index) block(b *hclsyntax.Block) {
 	switch {
 	case b.Type == "locals":
 		for _, a := range b.Body.Attributes {
-			x.decls = append(x.decls, Decl{Symbol{x.dir, Local, a.Name}, a.NameRange, a.NameRange, a.SrcRange, nil})
+			x.decls = append(x.decls, Decl{Symbol{x.dir, Local, a.Name}, a.NameRange, a.NameRange, a.SrcRange, nil, false})
 		}
 	case kind != "" && len(b.Labels) == 1:
 		at := unquoted(b.LabelRanges[0], b.Labels[0])
-		x.decls = append(x.decls, Decl{Symbol{x.dir, kind, b.Labels[0]}, at, b.DefRange(), b.Range(), b})
+		x.decls = append(x.decls, Decl{Symbol{x.dir, kind, b.Labels[0]}, at, b.DefRange(), b.Range(), b, x.unnamed[b.Type]})
 		if kind == Module {
 			x.inputs(b)
 		}

@@ -21,6 +21,7 @@ const (
 // Project is what is open in an editor. Its methods are safe for concurrent use.
 type Project struct {
 	*Files
+	packages packages
 
 	mu      sync.Mutex
 	folders []string
@@ -28,8 +29,8 @@ type Project struct {
 	found   time.Time
 }
 
-// New returns a project without folders.
-func New() *Project { return &Project{Files: NewFiles()} }
+// New returns a project without folders. Fetched modules are kept in the cache; "" = there are none.
+func New(cache string) *Project { return &Project{Files: NewFiles(), packages: packages{cache}} }
 
 // Folders sets the folders that are open in the editor.
 func (p *Project) Folders(change func([]string) []string) {

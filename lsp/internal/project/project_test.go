@@ -20,7 +20,7 @@ func folder(t *testing.T, files map[string]string) (*Project, string) {
 			t.Fatal(err)
 		}
 	}
-	p := New()
+	p := New("")
 	p.Folders(func([]string) []string { return []string{dir} })
 	return p, dir
 }
@@ -63,7 +63,7 @@ func TestRoots_AreThoseThatNobodyCalls(t *testing.T) {
 // return.
 func TestFiles_ReadWhatCanBeRead(t *testing.T) {
 	t.Parallel()
-	p := New()
+	p := New("")
 	p.Open("/x/main.hcl", []byte("resource \"a\" {\n  type = \n}\nresource \"b\" {}\noutput \"o\" { value = resource.a."))
 	file := p.Get("/x/main.hcl")
 	if len(file.Decls) < 2 || file.Decls[0].Name != "a" || file.Decls[1].Name != "b" {
@@ -103,7 +103,7 @@ func TestFiles_FollowTheDisk(t *testing.T) {
 // The places of names, without dots, brackets and quotes.
 func TestIndex_FindsNames(t *testing.T) {
 	t.Parallel()
-	p := New()
+	p := New("")
 	const src = "output \"o\" {\n  value = [resource.web[\"ä\"].state, resource[\"x-y\"].state, module.m[0].out, \"${ var . size }\", resource.a[*].name, " +
 		"path.root]\n}\nmoved {\n  from = resource.old\n  to = resource.web\n}\n"
 	p.Open("/x/main.hcl", []byte(src))

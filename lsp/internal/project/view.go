@@ -64,8 +64,11 @@ func (v *View) Calls(dir string) []Call {
 				continue
 			}
 			c := Call{Name: d.Name, From: dir}
-			if source := Attribute(d.Block.Body, "source"); strings.HasPrefix(source, "./") || strings.HasPrefix(source, "../") {
+			switch source := Attribute(d.Block.Body, "source"); {
+			case strings.HasPrefix(source, "./"), strings.HasPrefix(source, "../"):
 				c.Dir = filepath.Join(dir, source)
+			case source != "":
+				c.Dir = v.p.packages.dir(dir, source)
 			}
 			calls = append(calls, c)
 		}

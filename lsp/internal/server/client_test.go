@@ -56,7 +56,7 @@ func start(t testing.TB, files map[string]string) *editor {
 		open: map[string]string{}}
 	toServer, fromEditor := io.Pipe()
 	toEditor, fromServer := io.Pipe()
-	o := DefaultOptions(check.Env{Version: "0.1.0"})
+	o := DefaultOptions(check.Env{Version: "0.1.0", Cache: filepath.Join(dir, ".cache")})
 	o.Delay, o.Watch = time.Millisecond, 10*time.Millisecond
 	go func() {
 		e.done <- Serve(t.Context(), toServer, fromServer, o)

@@ -22,7 +22,7 @@ func (s *Server) prepareRename(_ context.Context, in wire.At) (any, error) {
 		return nil, err
 	}
 	symbol, at, ok := v.At(file, file.Lines.Offset(in.Position))
-	if !ok || len(v.Declared(symbol)) == 0 {
+	if !ok || len(v.Declared(symbol)) == 0 || v.Fetched(symbol.Dir) {
 		return nil, nil
 	}
 	return wire.Prepared{Range: file.Lines.Range(at), Placeholder: symbol.Name}, nil
@@ -40,6 +40,8 @@ func (s *Server) rename(_ context.Context, in wire.At) (any, error) {
 	switch {
 	case !ok || len(declared) == 0:
 		return nil, jrpc2.Errorf(codeFailed, "nothing that has a name is declared for this place")
+	case v.Fetched(symbol.Dir):
+		return nil, jrpc2.Errorf(codeFailed, "%s is declared in a module that was fetched, whose files are pinned", symbol.Address())
 	case !hclsyntax.ValidIdentifier(in.NewName):
 		return nil, jrpc2.Errorf(codeFailed, "%q cannot be a name: a name begins with a letter, and has letters, digits, _ and - only",
 			in.NewName)

@@ -65,7 +65,7 @@ var ErrEarlyExit = errors.New("the client has sent exit before shutdown")
 func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, o Options) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	p := project.New()
+	p := project.New(o.Env.Cache)
 	s := &Server{o: o, project: p, language: language.New(), checker: newChecker(o, p)}
 	rpc := jrpc2.NewServer(assigner{s, stop}, &jrpc2.ServerOptions{AllowPush: true, DisableBuiltin: true, Concurrency: 256})
 	s.checker.publish = func(d wire.Diagnostics) {

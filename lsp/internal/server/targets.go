@@ -78,7 +78,7 @@ func (p *place) targets(src *hcl.File, prefix string) *targets {
 	for _, file := range p.v.In(p.dir) {
 		for _, d := range file.Decls {
 			at := d.Whole
-			if d.Kind == project.Output || !t.wants(d.Address()) ||
+			if d.Kind == project.Output || d.Unnamed || !t.wants(d.Address()) ||
 				file.Path == p.file.Path && at.Start.Byte <= p.offset && p.offset <= at.End.Byte {
 				continue // nothing is made of itself
 			}
@@ -132,7 +132,11 @@ func (p *place) declared(t *targets, d project.Decl) {
 	case "artifact":
 		nested = fields(address, "version", "metadata", "space", "name", "type", "spaces")
 	case project.Publish:
-		nested = fields(address, "version", "space", "metadata", "created", "deleted")
+		nested = fields(address, "version", "space", "metadata", "created", "deleted", "tree")
+	case "secret":
+		nested = fields(address, "value")
+	case "remote_state":
+		nested = fields(address, "outputs")
 	}
 	t.add(target(address, d.Kind, p.about(d), nested))
 }
