@@ -12,6 +12,7 @@ import (
 	"deployster/internal/base/words"
 	"deployster/internal/runtime/artifact"
 	"deployster/internal/ui/artifactlines"
+	"deployster/plan/artifacts"
 )
 
 func list(c *cli.Context, s Session) (int, error) {
@@ -90,6 +91,8 @@ func printChecked(s Session, a versions.Checked) {
 	}
 	newest := inSpace(a.Space, a.Newest)
 	switch {
+	case a.Newest == nil:
+		s.Out.Printf("%s: no listed version has passed\n", diag.Visible(a.Name))
 	case a.InUse == nil:
 		s.Out.Printf("%s: %s is the newest, and none is in use\n", diag.Visible(a.Name), newest)
 	case a.Unlisted:
@@ -102,6 +105,9 @@ func printChecked(s Session, a versions.Checked) {
 	default:
 		s.Out.Printf("%s: %s is the newest, %s newer than %s, which is in use%s\n", diag.Visible(a.Name), newest,
 			words.Thousands(a.Newer), artifactlines.ShortVersion(a.InUse), held)
+	}
+	if a.Waits != nil {
+		s.Out.Printf("  %s waits for %s\n", artifactlines.ShortVersion(a.Waits), artifacts.References(a.WaitsFor))
 	}
 	for _, v := range a.Between {
 		s.Out.Printf("  %s\n", described(v))

@@ -210,9 +210,8 @@ func (v *view) warnings() []text {
 	if left := slices.DeleteFunc(slices.Clone(p.LeftOut), func(addr string) bool { return p.Unreached[addr] != nil }); len(left) > 0 {
 		list = append(list, words.Count(len(left), "resource")+" left out: "+strings.Join(left, ", ")+".")
 	}
-	if len(p.Unreached) > 0 {
-		list = append(list, "An apply of it is incomplete: "+words.Count(len(p.Unreached), "resource")+
-			" skipped, because of unreachable hosts.")
+	if left := len(p.Unreached) - len(reason.Awaited(p.Unreached)); left > 0 {
+		list = append(list, "An apply of it is incomplete: "+words.Count(left, "resource")+" skipped, because of unreachable hosts.")
 	}
 	for _, line := range reason.Lines(p.Unreached, len(p.Unreached)) {
 		list = append(list, "Left: "+line+".")
