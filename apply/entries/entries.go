@@ -31,7 +31,8 @@ type Entries struct {
 
 // New returns the entries of an apply with what its queries know.
 func New(known *query.Queries) *Entries {
-	return &Entries{known: known, needs: known.Plan.Needs(), named: artifacts.PassedBy(known.Manifest.Artifacts()), news: refresh.UnrecordedSubscribers(known.Manifest, known.Prior)}
+	return &Entries{known: known, needs: known.Plan.Needs(), named: artifacts.PassedBy(known.Manifest.Artifacts()),
+		news: refresh.UnrecordedSubscribers(known.Manifest, known.Prior)}
 }
 
 // Subscribers are the resources whose entries get their subscription to a resource with its next action.

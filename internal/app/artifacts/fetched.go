@@ -14,8 +14,8 @@ import (
 
 // fetched fetches what a put has led to, if the block says so, and returns the state of the publish. The end of the put is on
 // record before, so that a fetch that fails or is killed is repeated without another put.
-func (f *Client) fetched(ctx context.Context, t typeclient.Target, info artifact.Info, config json.RawMessage, out Published) (json.RawMessage,
-	error) {
+func (f *Client) fetched(ctx context.Context, t typeclient.Target, info artifact.Info, config json.RawMessage,
+	out Published) (json.RawMessage, error) {
 	r := f.publishes[t.Address]
 	if r == nil || !r.Publish.Fetch || len(out.Version) == 0 {
 		return encode(out)
