@@ -34,6 +34,7 @@ func everyField() Snapshot {
 	e.ReadOnly = true
 	e.Settings.Disk = 1
 	e.Secrets = protocol.Fingerprints{"password": "aa"}
+	e.Passed = []Passed{{Line: "0123", Space: "main", Version: artifact.Version{"ref": "a1"}}}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	fill(reflect.ValueOf(&e).Elem())
 	s := Snapshot{Format: Format, Lineage: "0123456789abcdef", Serial: 7, Resources: map[string]Entry{"web[\"a\"]": e, "b": entry(`{}`), "c": incompleteEntry(),
