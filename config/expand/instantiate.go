@@ -35,7 +35,7 @@ func (m *Instances) Instantiate(wrong bool) hcl.Diagnostics {
 	})
 	if !wrong && !diags.HasErrors() {
 		diags = append(diags, m.operationTargets()...)
-		diags = append(diags, m.passedTargets()...)
+		diags = append(diags, passing{m.Resources, m.Modules}.check()...)
 		diags = append(diags, m.neverKnown()...)
 		diags = append(diags, m.tryAll(e)...)
 	}

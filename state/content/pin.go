@@ -18,7 +18,8 @@ func EntryHash(e Entry) string {
 		// Invalid JSON has no canonical form; its bytes still distinguish the entry.
 		return fmt.Sprintf("sha256:%x", sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", e.Type, e.Config, e.State)))
 	}
-	e.ValidAt, e.Identity, e.Kind, e.Defaults, e.Acted, e.Seen, e.Memory, e.Given, e.Passed = time.Time{}, nil, "", nil, 0, nil, nil, nil, nil
+	e.ValidAt, e.Identity, e.Kind, e.Defaults, e.Acted, e.Seen, e.Memory, e.Given = time.Time{}, nil, "", nil, 0, nil, nil, nil
+	e.Passed = nil
 	if e.LastSeen != nil {
 		found := *e.LastSeen
 		found.At = time.Time{}

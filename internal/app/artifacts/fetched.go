@@ -28,8 +28,8 @@ func (f *Client) fetched(ctx context.Context, t typeclient.Target, info artifact
 	if err != nil {
 		why := diag.From("Cannot get an artifact", err)[0]
 		return nil, &diag.Diagnostic{Severity: diag.Error, Summary: "What was published cannot be fetched", Address: t.Address,
-			Action: artifact.StepGet, Detail: fmt.Sprintf("Version %s is published, and is not put again. %s: %s Correct what keeps it from "+
-				"being fetched and plan again, or remove fetch from the block.", diag.Visible(artifact.Version(out.Version).String()),
+			Action: artifact.StepGet, Detail: fmt.Sprintf("Version %s is published, and is not put again. %s: %s Correct what keeps it "+
+				"from being fetched and plan again, or remove fetch from the block.", diag.Visible(artifact.Version(out.Version).String()),
 				why.Summary, why.Detail)}
 	}
 	if out.Tree = held.Tree; len(out.Metadata) == 0 {
