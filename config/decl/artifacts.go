@@ -33,7 +33,7 @@ func (l *loader) artifact(b *hcl.Block) {
 	a.Passed = l.passed(a.Attrs["passed"])
 }
 
-// passed reads the names of the resources that a version must have passed. They are no references: nothing waits for them.
+// passed reads the names of the resources that a version must have passed. An apply does not wait for them.
 func (l *loader) passed(a *hcl.Attribute) (list []Target) {
 	if a == nil {
 		return nil

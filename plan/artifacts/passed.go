@@ -186,7 +186,7 @@ func (r *Resolver) checkPassed(ctx context.Context, p *Pin, a config.Artifact, b
 func (r *Resolver) choosePassed(p *Pin, a config.Artifact, by Passing, c artifact.Checked, t *tried) (artifact.Versioned, error) {
 	newest, listed := c.Found()
 	if !listed && p.Was == nil {
-		return r.choose(p, a, config.Pin{}, c, false, false) // says why there is none
+		return r.choose(p, a, config.Pin{}, c, false, false) // reports why there is none
 	}
 	if listed && !by.has(newest) && !newest.Version.Is(p.Was) {
 		p.Waits, p.WaitsFor = newest.Version, by.lacks(newest)

@@ -12,7 +12,7 @@ import (
 	"deployster/protocol"
 )
 
-// fetched fetches what a put has led to, if the block says so, and returns the state of the publish. The end of the put is on
+// fetched fetches what a put has led to, if the block has fetch, and returns the state of the publish. The end of the put is on
 // record before, so that a fetch that fails or is killed is repeated without another put.
 func (f *Client) fetched(ctx context.Context, t typeclient.Target, info artifact.Info, config json.RawMessage,
 	out Published) (json.RawMessage, error) {
@@ -38,7 +38,7 @@ func (f *Client) fetched(ctx context.Context, t typeclient.Target, info artifact
 	return encode(out)
 }
 
-// stillFetched returns the recorded state of a publish, with what it has published fetched, if the block says so since then.
+// stillFetched returns the recorded state of a publish, with what it has published fetched, if fetch was added to the block since.
 func (f *Client) stillFetched(ctx context.Context, t typeclient.Target, in protocol.StateInput) (json.RawMessage, error) {
 	r := f.publishes[t.Address]
 	if r == nil || !r.Publish.Fetch {
