@@ -122,6 +122,7 @@ publish "release" {
   inputs     = { build = plug.build, site = artifact.site, part = plug.site }
   triggers   = [resource.build.state.sum]
   idempotent = true
+  fetch = true
   timeouts { put = "1h" }
 }
 resource "after" {
@@ -140,7 +141,7 @@ output "released" { value = publish.release.version.digest }
 	}
 	r := m.Resources()[2]
 	if got := fmt.Sprintf("%+v %s %s", *r.Publish, r.TypeRef, r.Timeouts.Action); got !=
-		"{Artifact:out Idempotent:true Inputs:[{Name:build Artifact: Plug:build} {Name:part Artifact: Plug:site} {Name:site Artifact:site Plug:}]}"+
+		"{Artifact:out Idempotent:true Fetch:true Inputs:[{Name:build Artifact: Plug:build} {Name:part Artifact: Plug:site} {Name:site Artifact:site Plug:}]}"+
 			" registry-image 1h0m0s" {
 		t.Error(got)
 	}
