@@ -3,76 +3,140 @@
 package main
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"deployster/machine/internal/access"
 	"deployster/protocol"
 )
 
-// edit is a change of a machine by a program that knows nothing of deployster, and where the plan shows it.
-type edit struct{ script, path string }
+// edit is a change of a machine by a program that knows nothing of deployster, and which values of the config the plan shows
+// after it: none if what was changed is not the resource's.
+type edit struct{ script, shows string }
 
-// edited is a kind with a config that the edits leave.
+// alone marks an edit that no other one goes with: it takes away what they would change.
+const alone = ":\n"
+
+// What a plan shows that is no value of the config.
+const (
+	gone  = "gone"  // it is made anew
+	whole = "whole" // what the resource has beside its values, such as the mode of its file
+)
+
+// edited is a kind with a config that the edits leave. before is a script that makes what the config needs.
 type edited struct {
-	kind   string
-	config map[string]any
-	edits  []edit
+	kind, before string
+	config       map[string]any
+	edits        []edit
 }
 
-// editedKinds has what is edited: the model of an edit is the value that it changes.
-var editedKinds = []edited{
-	{"file", map[string]any{"path": "/srv/file", "content": "a\n", "mode": "0640", "owner": "daemon", "group": "adm"}, []edit{
-		{"echo b >>/srv/file", "/content"}, {"chmod 600 /srv/file", "/mode"}, {"chown root /srv/file", "/owner"}, {"chgrp root /srv/file", "/group"},
-		{": >/srv/file", "/content"}}},
-	{"directory", map[string]any{"path": "/srv/directory", "mode": "0750", "owner": "daemon", "group": "adm"}, []edit{
-		{"chmod 700 /srv/directory", "/mode"}, {"chown root /srv/directory", "/owner"}, {"chgrp root /srv/directory", "/group"}}},
-	{"link", map[string]any{"path": "/srv/link", "target": "/srv/file"}, []edit{{"ln -sfn /srv/other /srv/link", "/target"}}},
-	{"group", map[string]any{"name": "edited", "gid": 7001}, []edit{{"groupmod -g 7002 edited", "/gid"}}},
-	{"user", map[string]any{"name": "edited", "uid": 7001, "shell": "/bin/bash", "comment": "Edited", "groups": []string{"audio"},
-		"expires": "2031-12-31", "password_hash": "$6$salt$one"}, []edit{
-		{"usermod -s /bin/sh edited", "/shell"}, {"usermod -c Other edited", "/comment"}, {"gpasswd -d edited audio", "/groups"},
-		{"usermod -e 2032-01-01 edited", "/expires"}, {"usermod -p '$6$salt$two' edited", "/password_hash"}, {"usermod -u 7003 edited", "/uid"}}},
-	{"hostname", map[string]any{"name": "edited"}, []edit{{"echo other >/etc/hostname", "/name"}, {"hostname other", "/name"}}},
-	{"timezone", map[string]any{"name": "Europe/Zurich"}, []edit{{"ln -sf /usr/share/zoneinfo/Etc/UTC /etc/localtime", "/name"}}},
-	{"hosts_entry", map[string]any{"name": "db", "addresses": []string{"192.0.2.7"}}, []edit{{"sed 's/192.0.2.7/192.0.2.8/' /etc/hosts >/tmp/hosts; " +
-		"cat /tmp/hosts >/etc/hosts", "/addresses"}}},
-	{"service", map[string]any{"name": "edited", "running": true, "enabled": true}, []edit{{"systemctl stop edited", "/running"},
-		{"systemctl disable edited", "/enabled"}}},
-	{"mount", map[string]any{"path": "/srv/memory", "source": "tmpfs", "fstype": "tmpfs", "options": []string{"noexec"}}, []edit{
-		{"umount /srv/memory", "/mounted"}, {"systemctl disable srv-memory.mount", "/boot"}, {"mount -o remount,exec /srv/memory", "/options"}}},
-	{"certificate", map[string]any{"path": "/srv/site.pem", "common_name": "web.example.org"}, []edit{{"chmod 644 /srv/site.key", "/key_path"},
-		{"rm /srv/site.key", "/key_path"}, {"chown daemon /srv/site.pem", "/owner"}, {"chgrp adm /srv/site.key", "/group"}}},
+// editedKinds has what is edited: the model of an edit is what it shows.
+func editedKinds(server, sum string) []edited {
+	return slices.Concat(editedFiles(server, sum), editedTexts(), editedAccounts(), editedSettings(), editedUnits(), editedPackages(),
+		editedServers())
 }
 
-// Random edits of a machine by hand: a plan shows exactly the value that was edited, an apply mends it, and the next plan is
-// empty. DEPLOYSTER_MACHINE_EDITS is how many there are of each kind, and DEPLOYSTER_MACHINE_SEED chooses others.
+// notEdited are kinds whose objects this machine cannot have: its kernel loads no modules, and swap in a machine would be
+// that of this one.
+var notEdited = []string{"kernel_module", "swap"}
+
+const editedNeeds = `exec </dev/null; export DEBIAN_FRONTEND=noninteractive; set -e
+apt-get update -q
+apt-get install -qy --no-install-recommends cron sudo git nftables podman crun busybox-static postgresql >/dev/null
+mkdir -p /etc/containers /srv/image/bin
+printf '[storage]\ndriver="vfs"\nrunroot="/run/containers/storage"\ngraphroot="/var/lib/containers/storage"\n' >/etc/containers/storage.conf
+cp /bin/busybox /srv/image/bin/sh
+tar -C /srv/image -c . | podman import -q - localhost/test:1
+systemctl start postgresql@15-main`
+
+// Random edits of a machine by hand, one to three at a time: a plan shows exactly the values that were edited, an apply mends
+// them, and the next plan is empty. DEPLOYSTER_MACHINE_EDITS is how often for each kind, DEPLOYSTER_MACHINE_SEED chooses others,
+// and DEPLOYSTER_MACHINE_KINDS names the kinds, all if it is not set.
 func TestKinds_RandomEdits(t *testing.T) {
 	count, seed := number(t, "DEPLOYSTER_MACHINE_EDITS", 10), number(t, "DEPLOYSTER_MACHINE_SEED", 1)
+	only := strings.Fields(os.Getenv("DEPLOYSTER_MACHINE_KINDS"))
 	p, m := started(t)
-	if out, err := m.Shell(`printf '[Service]\nExecStart=/bin/sleep 100000\n[Install]\nWantedBy=multi-user.target\n' >/etc/systemd/system/edited.service
-systemctl daemon-reload`); err != nil {
-		t.Fatal(err, out)
-	}
-	for _, one := range editedKinds {
-		begun, random := time.Now(), rand.New(rand.NewPCG(uint64(seed), 7))
-		p.apply(one.kind, one.config, protocol.Present)
-		for n := range count {
-			e := one.edits[random.IntN(len(one.edits))]
-			if out, err := m.Shell(e.script); err != nil {
-				t.Fatal(err, out)
-			}
-			a := p.state(one.kind, one.config, protocol.Present)
-			var paths []string
-			for _, r := range a.Reasons {
-				paths = append(paths, r.Path)
-			}
-			if slices.Sort(paths); len(slices.Compact(paths)) != 1 || paths[0] != e.path || a.Status != protocol.Stale {
-				t.Fatalf("%s: edit %d by %q is shown as %s: %+v", one.kind, n, e.script, a.Status, a.Reasons)
-			}
-			p.apply(one.kind, one.config, protocol.Present) // it wants the next state to be VALID
+	shell := func(script string) {
+		t.Helper()
+		if out, err := m.Shell(script); err != nil {
+			t.Fatal(err, out)
 		}
-		t.Logf("%s: %d edits in %s", one.kind, count, time.Since(begun).Round(time.Millisecond))
 	}
+	archive := release(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write(archive) // a client that is gone has its reasons
+	}))
+	defer server.Close()
+	all := editedKinds(server.URL, fmt.Sprintf("%x", sha256.Sum256(archive)))
+	for name := range kinds(&access.Machine{}) {
+		if !slices.ContainsFunc(all, func(one edited) bool { return one.kind == name }) && !slices.Contains(notEdited, name) {
+			t.Errorf("nothing of the kind %s is edited", name)
+		}
+	}
+	shell(editedNeeds)
+	shell(judgedRepository())
+	for _, one := range all {
+		if len(only) > 0 && !slices.Contains(only, one.kind) {
+			continue
+		}
+		begun, random := time.Now(), rand.New(rand.NewPCG(uint64(seed), 7))
+		if one.before != "" {
+			shell("set -e\n" + one.before)
+		}
+		p.apply(one.kind, one.config, protocol.Present)
+		made := 0
+		for range count {
+			made += p.edited(one, random, shell)
+			if t.Failed() {
+				return
+			}
+		}
+		p.apply(one.kind, one.config, protocol.Absent)
+		t.Logf("%s: %d edits in %d plans, %s", one.kind, made, count, time.Since(begun).Round(time.Millisecond))
+	}
+}
+
+// edited makes some edits, and wants the plan to show them and an apply to mend them.
+func (p *program) edited(one edited, random *rand.Rand, shell func(string)) (made int) {
+	p.t.Helper()
+	var scripts, want []string
+	for _, n := range random.Perm(len(one.edits))[:min(1+random.IntN(3), len(one.edits))] {
+		e := one.edits[n]
+		shows := strings.Fields(e.shows)
+		other := strings.HasPrefix(e.script, alone) || slices.Contains(shows, gone) ||
+			slices.ContainsFunc(shows, func(path string) bool { return slices.Contains(want, path) })
+		if made > 0 && other {
+			continue
+		}
+		scripts, want, made = append(scripts, e.script), append(want, shows...), made+1
+		if other {
+			break
+		}
+	}
+	shell("set -e\n" + strings.Join(scripts, "\n"))
+	a := p.state(one.kind, one.config, protocol.Present)
+	var shown []string
+	for _, r := range a.Reasons {
+		if shown = append(shown, r.Path); r.Path == "" {
+			shown[len(shown)-1] = whole
+		}
+	}
+	if len(shown) == 0 && a.Status == protocol.Stale {
+		shown = []string{gone}
+	}
+	slices.Sort(want)
+	if slices.Sort(shown); !slices.Equal(slices.Compact(shown), slices.Compact(want)) || a.Error != nil {
+		p.t.Errorf("%s after %q: %s shows %v (%v), and should show %v: %+v", one.kind, scripts, a.Status, shown, a.Error, want, a.Reasons)
+		return made
+	}
+	p.apply(one.kind, one.config, protocol.Present) // it wants the next state to be VALID
+	return made
 }

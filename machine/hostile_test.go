@@ -37,6 +37,24 @@ func (p *program) refused(kind string, config any, intent protocol.Intent) strin
 	return ""
 }
 
+// brokenPackage is a package whose installation fails until /run/mended is there. The package hello can be had.
+const brokenPackage = "(" + repository + ") >/dev/null 2>&1\n" + `cd /srv
+mkdir -p broken/DEBIAN
+printf 'Package: broken\nVersion: 1\nArchitecture: all\nMaintainer: N <n@example.org>\nDescription: t\n' >broken/DEBIAN/control
+printf '#!/bin/sh\ntest -e /run/mended\n' >broken/DEBIAN/postinst
+chmod 755 broken/DEBIAN/postinst
+dpkg-deb --build -Znone --root-owner-group broken broken.deb >/dev/null
+! dpkg -i broken.deb >/dev/null 2>&1
+echo 'deb [trusted=yes] copy:/srv/repository ./' >/etc/apt/sources.list
+apt-get update -q >/dev/null
+mkdir -p /var/lib/apt/periodic
+touch /var/lib/apt/periodic/update-success-stamp`
+
+// laterRepository is a repository that was made a day later than the clock of the machine: that is slow. All machines have the
+// clock of this one, so it is the repository that is moved.
+const laterRepository = `mkdir -p /srv/clock && cd /srv/clock && : >Packages
+printf 'Date: %s\nSuite: stable\nSHA256:\n %s 0 Packages\n' "$(date -Ru -d tomorrow)" "$(sha256sum Packages | cut -d' ' -f1)" >Release`
+
 // A machine on which something is broken: each is said by its name, and nothing is lost.
 func TestProgram_OnAHostileMachine(t *testing.T) {
 	p, m := started(t)
@@ -67,6 +85,12 @@ systemctl daemon-reload`, says: "no database", kept: "systemctl is-active never 
 			before: "useradd -m busy && systemd-run -q --uid=busy --unit=busy sleep 1000", says: "the user busy still runs ",
 			kept: "getent passwd busy | cut -d: -f1; systemctl is-active busy; ls -d /home/busy", as: "busy\nactive\n/home/busy",
 			after: "systemctl stop busy"},
+		{name: "broken dpkg", kind: "package", config: configs{"name": "hello"}, intent: protocol.Present, before: brokenPackage,
+			says: "configure failed", kept: "dpkg-query -W -f '${db:Status-Status} ' broken; dpkg-query -W hello 2>/dev/null | wc -l",
+			as: "half-configured 0", after: "touch /run/mended"},
+		{name: "wrong time", kind: "apt_source", config: configs{"name": "clock", "uris": []string{"copy:/srv/clock"}, "suites": []string{"./"},
+			"trusted": true}, intent: protocol.Present, before: laterRepository, says: "is not valid yet",
+			kept: "ls /etc/apt/sources.list.d | wc -l", as: "0", after: "sed -i \"s/^Date: .*/Date: $(date -Ru)/\" /srv/clock/Release"},
 		{name: "a directory in the place of a certificate", kind: "certificate", config: configs{"path": "/srv/clock.pem", "common_name": "a.example"},
 			intent: protocol.Present, before: "mkdir /srv/clock.pem", says: "is a directory", kept: "ls -d /srv/clock.pem", as: "/srv/clock.pem",
 			after: "rmdir /srv/clock.pem"},

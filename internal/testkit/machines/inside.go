@@ -17,12 +17,15 @@ const insideVariable = "TEST_INSIDE_A_MACHINE"
 
 // RunInside runs the tests of this program in a machine of their own, and returns the exit code:
 // TestMain calls it. prepare are scripts that run there before.
-func RunInside(m *testing.M, prepare ...string) int {
+func RunInside(m *testing.M, prepare ...string) int { return RunInsideWith(m, nil, prepare...) }
+
+// RunInsideWith is RunInside for tests that need programs of this machine, which are copied to /usr/local/bin before.
+func RunInsideWith(m *testing.M, programs []string, prepare ...string) int {
 	flag.Parse()
 	if os.Getenv(insideVariable) != "" || strings.HasPrefix(flag.Lookup("test.run").Value.String(), mutantsTest) {
 		return m.Run()
 	}
-	code, err := runInside(prepare)
+	code, err := runInside(programs, prepare)
 	if err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -30,15 +33,21 @@ func RunInside(m *testing.M, prepare ...string) int {
 	return code
 }
 
-func runInside(prepare []string) (code int, err error) {
+func runInside(programs, prepare []string) (code int, err error) {
 	machine, err := Boot()
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, machine.End()) }()
-	program := "/usr/local/bin/inside.test"
+	const directory = "/usr/local/bin/"
+	program := directory + "inside.test"
 	if err := copyFile("/proc/self/exe", filepath.Join(machine.Root(), program)); err != nil {
 		return 0, err
+	}
+	for _, one := range programs {
+		if err := copyFile(one, filepath.Join(machine.Root(), directory, filepath.Base(one))); err != nil {
+			return 0, fmt.Errorf("%w: .ci/setup test-machines builds it", err)
+		}
 	}
 	if err := machine.Ready(); err != nil {
 		return 0, err

@@ -14,7 +14,9 @@ import (
 	"deployster/protocol"
 )
 
-func TestMain(m *testing.M) { os.Exit(machines.RunInside(m)) }
+func TestMain(m *testing.M) {
+	os.Exit(machines.RunInside(m, "apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends e2fsprogs"))
+}
 
 type config = kindtest.Config
 

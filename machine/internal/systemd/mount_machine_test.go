@@ -29,14 +29,26 @@ func isValid(t *testing.T, r *kindtest.Resource, c config) {
 	}
 }
 
-// disk returns a loop device with a file system; a machine has no disks of its own.
+// disk returns a loop device with a file system; a machine has no disks of its own. The kernel is that of all machines, and
+// keeps a device after the machine has ended: so it is detached at once, which counts when nothing has it open or
+// mounted any more, whatever becomes of this test.
 func disk(t *testing.T) string {
 	t.Helper()
-	device := inMachine(t, `test -e /dev/loop-control || mknod /dev/loop-control c 10 237
+	device := inMachine(t, `set -e; test -e /dev/loop-control || mknod /dev/loop-control c 10 237
 image=$(mktemp /srv/disk.XXXXXX); truncate -s 16M $image
 n=$(losetup -f | tr -dc 0-9); test -e /dev/loop$n || mknod -m 660 /dev/loop$n b 7 $n
 losetup /dev/loop$n $image; rm $image; mkfs.ext4 -q /dev/loop$n; echo /dev/loop$n`)
-	t.Cleanup(func() { inMachine(t, "umount -A "+device+" 2>/dev/null; losetup -d "+device) })
+	kept, err := os.Open(device)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inMachine(t, "losetup -d "+device)
+	t.Cleanup(func() {
+		inMachine(t, "umount -A "+device+" 2>/dev/null || true")
+		if err := kept.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	return device
 }
 
