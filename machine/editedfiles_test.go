@@ -16,7 +16,7 @@ func editedFiles(server, sum string) []edited {
 			"group": "adm"}, edits: []edit{{"echo x >>/srv/fetched", "/sha256"}, {"chmod 600 /srv/fetched", "/mode"}, {"chown root /srv/fetched", "/owner"},
 			{"chgrp root /srv/fetched", "/group"}, {"rm /srv/fetched", gone}}},
 		{kind: "archive", config: map[string]any{"path": "/opt/archive", "url": server + "/a.tar", "sha256": sum}, edits: []edit{
-			{"echo x >>/opt/archive/run", "/path"}, {"rm /opt/archive/LICENSE", "/path"}, {"ln -sfn /srv /opt/archive", "/path"}, {"rm /opt/archive", gone},
+			{"echo x >>/opt/archive/run", "/path"}, {"rm /opt/archive/LICENSE", "/path"}, {"ln -sfn /srv /opt/archive", "/path /sha256"}, {"rm /opt/archive", gone},
 			{"touch /opt/archive/theirs", ""}}},
 		{kind: "tree", before: "mkdir -p /srv/from/d; echo one >/srv/from/d/file; echo two >/srv/from/file",
 			config: map[string]any{"path": "/srv/to", "source": "/srv/from", "owner": "daemon", "mode": "0640", "delete": true}, edits: []edit{

@@ -32,7 +32,7 @@ func editedSettings() []edited {
 		{kind: "hostname", config: map[string]any{"name": "edited"}, edits: []edit{{"echo other >/etc/hostname", "/name"}, {"hostname other", "/name"},
 			{"rm /etc/hostname", "/name"}}},
 		{kind: "timezone", config: map[string]any{"name": "Europe/Zurich"}, edits: []edit{{"ln -sf /usr/share/zoneinfo/Etc/UTC /etc/localtime", "/name"},
-			{"rm /etc/localtime", "/name"}, {"echo Etc/UTC >/etc/timezone", "/name"}}},
+			{"rm /etc/localtime", gone}, {"echo Etc/UTC >/etc/timezone", "/name"}}},
 		{kind: "locale", config: map[string]any{"lang": "C.UTF-8", "variables": map[string]any{"LC_TIME": "C.UTF-8"}}, edits: []edit{
 			{"sed -i 's/^LANG=.*/LANG=C/' /etc/default/locale", "/lang"}, {"sed -i /LC_TIME/d /etc/default/locale", "/variables"},
 			{"echo LC_PAPER=C.UTF-8 >>/etc/default/locale", "/variables"}, {"echo '# by hand' >>/etc/default/locale", ""},

@@ -8,12 +8,12 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"deployster/internal/testkit/machines"
 	"deployster/machine/internal/access"
 	"deployster/protocol"
 )
@@ -58,18 +58,10 @@ tar -C /srv/image -c . | podman import -q - localhost/test:1
 systemctl start postgresql@15-main`
 
 // Random edits of a machine by hand, one to three at a time: a plan shows exactly the values that were edited, an apply mends
-// them, and the next plan is empty. DEPLOYSTER_MACHINE_EDITS is how often for each kind, DEPLOYSTER_MACHINE_SEED chooses others,
-// and DEPLOYSTER_MACHINE_KINDS names the kinds, all if it is not set.
+// them, and the next plan is empty. DEPLOYSTER_MACHINE_EDITS is how often for each kind, and DEPLOYSTER_MACHINE_SEED chooses others.
 func TestKinds_RandomEdits(t *testing.T) {
 	count, seed := number(t, "DEPLOYSTER_MACHINE_EDITS", 10), number(t, "DEPLOYSTER_MACHINE_SEED", 1)
-	only := strings.Fields(os.Getenv("DEPLOYSTER_MACHINE_KINDS"))
 	p, m := started(t)
-	shell := func(script string) {
-		t.Helper()
-		if out, err := m.Shell(script); err != nil {
-			t.Fatal(err, out)
-		}
-	}
 	archive := release(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write(archive) // a client that is gone has its reasons
@@ -81,31 +73,39 @@ func TestKinds_RandomEdits(t *testing.T) {
 			t.Errorf("nothing of the kind %s is edited", name)
 		}
 	}
-	shell(editedNeeds)
-	shell(judgedRepository())
+	p.edit(m, editedNeeds)
+	p.edit(m, judgedRepository())
 	for _, one := range all {
-		if len(only) > 0 && !slices.Contains(only, one.kind) {
-			continue
-		}
-		begun, random := time.Now(), rand.New(rand.NewPCG(uint64(seed), 7))
-		if one.before != "" {
-			shell("set -e\n" + one.before)
-		}
-		p.apply(one.kind, one.config, protocol.Present)
-		made := 0
-		for range count {
-			made += p.edited(one, random, shell)
-			if t.Failed() {
-				return
+		t.Run(one.kind, func(t *testing.T) {
+			q := *p
+			q.t = t
+			defer func() { p.calls = q.calls }()
+			random := rand.New(rand.NewPCG(uint64(seed), 7))
+			q.edit(m, one.before)
+			q.apply(one.kind, one.config, protocol.Present)
+			begun, made := time.Now(), 0
+			for range count {
+				made += q.edited(one, random, m)
+				if t.Failed() {
+					return
+				}
 			}
-		}
-		p.apply(one.kind, one.config, protocol.Absent)
-		t.Logf("%s: %d edits in %d plans, %s", one.kind, made, count, time.Since(begun).Round(time.Millisecond))
+			t.Logf("%d edits in %d plans, %s", made, count, time.Since(begun).Round(time.Millisecond))
+			q.apply(one.kind, one.config, protocol.Absent)
+		})
+	}
+}
+
+// edit runs a script on the machine.
+func (p *program) edit(m *machines.Machine, script string) {
+	p.t.Helper()
+	if out, err := m.Shell("set -e\n" + script); err != nil {
+		p.t.Fatal(err, out)
 	}
 }
 
 // edited makes some edits, and wants the plan to show them and an apply to mend them.
-func (p *program) edited(one edited, random *rand.Rand, shell func(string)) (made int) {
+func (p *program) edited(one edited, random *rand.Rand, m *machines.Machine) (made int) {
 	p.t.Helper()
 	var scripts, want []string
 	for _, n := range random.Perm(len(one.edits))[:min(1+random.IntN(3), len(one.edits))] {
@@ -121,7 +121,7 @@ func (p *program) edited(one edited, random *rand.Rand, shell func(string)) (mad
 			break
 		}
 	}
-	shell("set -e\n" + strings.Join(scripts, "\n"))
+	p.edit(m, strings.Join(scripts, "\n"))
 	a := p.state(one.kind, one.config, protocol.Present)
 	var shown []string
 	for _, r := range a.Reasons {

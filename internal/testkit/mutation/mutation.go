@@ -25,10 +25,7 @@ func (x Tests) See(t *testing.T, f Fault) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	test := exec.Command(compile(t, root, x.Package, f), append([]string{"-test.run", x.Run}, x.Flags...)...)
-	test.Dir = filepath.Join(root, x.Package)
-	test.Env = append(os.Environ(), x.Env...)
-	out, err := test.CombinedOutput()
+	out, err := x.run(root, compile(t, root, x.Package, f))
 	if err == nil {
 		t.Fatalf("%s in %s did not see it", x.Run, x.Package)
 	}
@@ -39,6 +36,25 @@ func (x Tests) See(t *testing.T, f Fault) {
 		}
 	}
 	t.Errorf("%s in %s failed otherwise: %.4000s", x.Run, x.Package, out)
+}
+
+// Pass runs the tests without a fault: tests that fail by themselves see nothing.
+func (x Tests) Pass(t *testing.T) {
+	t.Helper()
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := x.run(root, built(t, root, x.Package)); err != nil {
+		t.Fatalf("%s in %s fails without a fault: %v\n%.8000s", x.Run, x.Package, err, out)
+	}
+}
+
+func (x Tests) run(root, binary string) ([]byte, error) {
+	test := exec.Command(binary, append([]string{"-test.run", x.Run}, x.Flags...)...)
+	test.Dir = filepath.Join(root, x.Package)
+	test.Env = append(os.Environ(), x.Env...)
+	return test.CombinedOutput()
 }
 
 // moduleRoot returns the directory of go.mod at or above the current one.
@@ -66,7 +82,7 @@ func compile(t testing.TB, root, pkg string, f Fault) string {
 		t.Fatalf("the mutant must be brought up to date: %v", err)
 	}
 	original := filepath.Join(root, filepath.FromSlash(path))
-	changed, overlay, binary := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "mutant.test")
+	changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
 	content, err := json.Marshal(map[string]map[string]string{"Replace": {original: changed}})
 	if err == nil {
 		err = os.WriteFile(overlay, content, 0o600)
@@ -77,10 +93,18 @@ func compile(t testing.TB, root, pkg string, f Fault) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	build := exec.Command("go", "test", "-vet=off", "-c", "-overlay", overlay, "-o", binary, "./"+filepath.ToSlash(pkg))
+	return built(t, root, pkg, "-overlay", overlay)
+}
+
+// built returns the path of the test binary of a package.
+func built(t testing.TB, root, pkg string, flags ...string) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "mutant.test")
+	args := append([]string{"test", "-vet=off", "-c", "-o", binary}, flags...)
+	build := exec.Command("go", append(args, "./"+filepath.ToSlash(pkg))...)
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("the mutant cannot be built: %v: %s", err, out)
+		t.Fatalf("the test binary of %s cannot be built: %v: %s", pkg, err, out)
 	}
 	return binary
 }

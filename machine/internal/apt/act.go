@@ -27,7 +27,7 @@ func (k Package) Act(ctx context.Context, c *packageCall) error {
 		case now == nil:
 			return fmt.Errorf("%s is not installed, and cannot be held", c.Config.Name)
 		}
-		return locked(ctx, k.machine, c.Out, "apt-mark", c.Action, "--", now.Package)
+		return locked(ctx, k.machine, c.Out, "apt-mark", "-o", unkept, c.Action, "--", now.Package)
 	}
 	return fmt.Errorf("a package has no action %q", c.Action)
 }

@@ -87,11 +87,15 @@ func free(ctx context.Context, m *access.Machine, log io.Writer) error {
 var quiet = []string{"DEBIAN_FRONTEND=noninteractive", "DEBIAN_PRIORITY=critical", "NEEDRESTART_MODE=l", "NEEDRESTART_SUSPEND=1",
 	"APT_LISTCHANGES_FRONTEND=none", "APT_LISTBUGS_FRONTEND=none", "UCF_FORCE_CONFFOLD=1"}
 
+// unkept has apt read what dpkg knows. It keeps that, and takes what it has kept for new if the file has the same size and was
+// written in the same second: then a version that somebody has just installed by dpkg is missed.
+const unkept = "Dir::Cache::pkgcache="
+
 // aptGet runs apt-get when its locks are free. Somebody may take one between the check and the
 // start: then it waits again.
 func aptGet(ctx context.Context, m *access.Machine, log io.Writer, args ...string) error {
-	all := append([]string{"apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=-1", "-o", "Dpkg::Options::=--force-confdef",
-		"-o", "Dpkg::Options::=--force-confold", "-o", "Dpkg::Use-Pty=0", "-o", "APT::Get::AutomaticRemove=false"}, args...)
+	all := append([]string{"apt-get", "-q", "-y", "-o", unkept, "-o", "DPkg::Lock::Timeout=-1", "-o",
+		"Dpkg::Options::=--force-confdef", "-o", "Dpkg::Options::=--force-confold", "-o", "Dpkg::Use-Pty=0", "-o", "APT::Get::AutomaticRemove=false"}, args...)
 	return locked(ctx, m, log, all...)
 }
 

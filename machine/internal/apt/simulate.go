@@ -123,7 +123,7 @@ func (e *unsolvable) Error() string { return e.text }
 // simulate returns what an apt-get with these arguments would do. It needs no lock.
 func simulate(ctx context.Context, m *access.Machine, args ...string) (transaction, error) {
 	var out, errs bytes.Buffer
-	err := m.Run(ctx, access.Command{Args: append([]string{"apt-get", "-s", "-q", "-o", "Debug::NoLocking=1"}, args...),
+	err := m.Run(ctx, access.Command{Args: append([]string{"apt-get", "-s", "-q", "-o", unkept, "-o", "Debug::NoLocking=1"}, args...),
 		Env: quiet, Stdout: &out, Stderr: &errs})
 	if exit, ok := errors.AsType[*access.ExitError](err); ok && exit.Code > 0 {
 		return nil, &unsolvable{refusal(out.String() + errs.String())}

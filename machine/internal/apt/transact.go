@@ -155,7 +155,7 @@ func (g manager) run(ctx context.Context, group []member, log io.Writer, begin f
 	begin()
 	for _, x := range group {
 		if x.unhold {
-			if err := locked(ctx, g.machine, log, "apt-mark", "unhold", "--", x.name); err != nil {
+			if err := locked(ctx, g.machine, log, "apt-mark", "-o", unkept, "unhold", "--", x.name); err != nil {
 				return err
 			}
 		}
