@@ -49,7 +49,7 @@ systemctl daemon-reload`
 	const drop = "/etc/systemd/system/edited.service.d/limits.conf"
 	return []edited{
 		{kind: "service", before: service, config: map[string]any{"name": "edited", "running": true, "enabled": true}, edits: []edit{
-			{"systemctl stop edited", "/running"}, {"systemctl disable edited", "/enabled"}, {"systemctl restart edited", ""},
+			{"systemctl stop edited", "/running"}, {"systemctl disable edited", "/enabled"}, {alone + "systemctl restart edited", ""},
 			{"systemctl kill -s KILL edited; sleep 0.1", "/running"}}},
 		{kind: "drop_in", before: service, config: map[string]any{"unit": "edited", "name": "limits", "sections": map[string]any{
 			"Service": map[string]any{"LimitNOFILE": 4096}}}, edits: []edit{{"sed -i s/4096/1/ " + drop, "/sections"}, {"echo Nice=5 >>" + drop, "/sections"},

@@ -86,7 +86,7 @@ systemctl daemon-reload`, says: "no database", kept: "systemctl is-active never 
 			kept: "getent passwd busy | cut -d: -f1; systemctl is-active busy; ls -d /home/busy", as: "busy\nactive\n/home/busy",
 			after: "systemctl stop busy"},
 		{name: "broken dpkg", kind: "package", config: configs{"name": "hello"}, intent: protocol.Present, before: brokenPackage,
-			says: "configure failed", kept: "dpkg-query -W -f '${db:Status-Status} ' broken; dpkg-query -W hello 2>/dev/null | wc -l",
+			says: "error processing package broken", kept: "dpkg-query -W -f '${db:Status-Status} ' broken; dpkg-query -W hello 2>/dev/null | wc -l",
 			as: "half-configured 0", after: "touch /run/mended"},
 		{name: "wrong time", kind: "apt_source", config: configs{"name": "clock", "uris": []string{"copy:/srv/clock"}, "suites": []string{"./"},
 			"trusted": true}, intent: protocol.Present, before: laterRepository, says: "is not valid yet",

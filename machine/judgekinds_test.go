@@ -88,8 +88,8 @@ func judgedUser(d draw) judged {
 	j := judged{check: fmt.Sprintf(`getent passwd %[1]s | cut -d: -f1,5-
 id -gn %[1]s; id -Gn %[1]s | tr ' ' '\n' | sort
 getent shadow %[1]s | cut -d: -f1,2,8
-find /home/%[1]s /srv/home/%[1]s -printf '%%p %%y %%m %%U %%G %%s\n' | sort |
-awk -v uid="$(id -u %[1]s)" -v gid="$(id -g %[1]s)" '{ $4 = $4 == uid ? "own" : $4 > 61999 ? $4 : "other"
+find /home/%[1]s /srv/home/%[1]s -printf '%%p %%y %%m %%U %%G %%s\n' 2>/dev/null | sort |
+awk -v uid="$(id -u %[1]s 2>&1)" -v gid="$(id -g %[1]s 2>&1)" '{ $4 = $4 == uid ? "own" : $4 > 61999 ? $4 : "other"
 $5 = $5 == gid ? "own" : $5 < 100 ? $5 : "other"; print }'
 getent passwd %[1]s | cut -d: -f1-3`, name)}
 	if d.absent() {

@@ -113,8 +113,10 @@ touch /var/lib/apt/periodic/update-success-stamp`); err != nil {
 		if t.Failed() {
 			return
 		}
+		if (round+1)%50 == 0 || round+1 == count {
+			t.Logf("%d rounds; killed in an apply: %v", round+1, fell)
+		}
 	}
-	t.Logf("killed in an apply: %v", fell)
 }
 
 func number(t *testing.T, variable string, otherwise int) int {

@@ -18,8 +18,10 @@ import (
 	"deployster/machine/internal/systemd"
 )
 
+const nerdctl = "nerdctl"
+
 // engines are what can run containers, and the services that they need.
-var engines = []struct{ name, service string }{{"podman", ""}, {"docker", "docker.service"}, {"nerdctl", "containerd.service"}}
+var engines = []struct{ name, service string }{{"podman", ""}, {"docker", "docker.service"}, {nerdctl, "containerd.service"}}
 
 // engine is what runs containers on the machine.
 type engine struct {
@@ -109,10 +111,25 @@ func (e *engine) image(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	id, _ := one["Id"].(string)
+	if e.name == nerdctl {
+		id = manifest(one)
+	}
 	if id == "" {
 		return "", fmt.Errorf("%s does not print the id of the image %s", e.name, name)
 	}
 	return strings.TrimPrefix(id, "sha256:"), nil
+}
+
+// manifest returns the digest of an image's manifest: nerdctl runs an image by that, and by no other id.
+func manifest(image map[string]any) string {
+	list, _ := image["RepoDigests"].([]any)
+	for _, one := range list {
+		if text, ok := one.(string); ok {
+			_, digest, _ := strings.Cut(text, "@")
+			return digest
+		}
+	}
+	return ""
 }
 
 const envDirectory = "/etc/deployster-containers"

@@ -137,7 +137,8 @@ func showsWhy(t *testing.T, engine string) {
 func TestContainer_EngineIsTheFirstThatThereIs(t *testing.T) {
 	for _, one := range engines {
 		r := container(t)
-		c := kindtest.Config{"name": "first", "image": "localhost/test:2", "network": "none", "command": []string{"/bin/sh", "-c", "sleep 1000"}}
+		c := kindtest.Config{"name": "first", "image": "localhost/test:2", "network": "none",
+			"command": []string{"/bin/sh", "-c", `trap "exit 0" TERM; sleep 1000 & wait`}}
 		r.Apply(c)
 		if got := shell(t, one.name+" ps -q | wc -l"); got != "1" {
 			t.Errorf("%s has %s containers", one.name, got)
