@@ -127,11 +127,11 @@ kills-bridge:
 
 # What needs whole machines: each is a Debian on this one, with systemd, apt and sshd, booted in a
 # second. The first run makes the Debian that they share, in the cache directory of the user.
-# EDITS is how many random edits by hand each kind gets.
+# EDITS is how many random edits by hand each kind gets, and LOCKED for how long somebody else has the locks of apt.
 test-machines: build
 	.ci/setup test-machines
 	go vet -tags machines ./internal/testkit/machines ./machine/...
-	DEPLOYSTER_MACHINE_EDITS=$${EDITS:-10} go test -vet=off -tags machines -count=1 -timeout 30m ./internal/testkit/machines ./machine/...
+	DEPLOYSTER_MACHINE_EDITS=$${EDITS:-10} DEPLOYSTER_MACHINE_LOCKED=$${LOCKED:-8s} go test -vet=off -tags machines -count=1 -timeout 3h ./internal/testkit/machines ./machine/...
 	go test -vet=off -tags machines -count=1 -timeout 1h -run '^TestMutants_AreSeen$$' ./machine/internal/apt ./machine/internal/systemd ./machine/internal/accounts ./machine/internal/postgres ./machine/internal/git ./machine/internal/containers
 
 # Pods on a real cluster: a Kubernetes of one node in namespaces of its own, with all that a node has, compiled

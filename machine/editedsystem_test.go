@@ -64,8 +64,24 @@ systemctl daemon-reload`
 		{kind: "mount", config: map[string]any{"path": "/srv/memory", "source": "tmpfs", "fstype": "tmpfs", "options": []string{"noexec"}}, edits: []edit{
 			{"umount /srv/memory", "/mounted"}, {"systemctl disable srv-memory.mount", "/boot"}, {alone + "mount -o remount,exec /srv/memory", "/options"},
 			{alone + "touch /srv/memory/theirs", ""}}},
+		{kind: "swap", before: editedDisk, config: map[string]any{"path": "/srv/disk/file", "size": "2M", "priority": 5}, edits: []edit{
+			{"swapoff /srv/disk/file", "/path"}, {alone + "swapoff /srv/disk/file; swapon -p 7 /srv/disk/file", "/priority"},
+			{"chmod 644 /srv/disk/file", "/path"}, {"systemctl disable srv-disk-file.swap", "/path"},
+			{"sed -i s/Priority=5/Priority=6/ /etc/systemd/system/srv-disk-file.swap", whole}, {"echo x >/srv/disk/theirs", ""},
+			{alone + "swapoff /srv/disk/file; truncate -s 3M /srv/disk/file", "/path /size"}}},
 	}
 }
+
+// editedDisk mounts a disk for a swap file, which the root of a machine cannot have. It is detached when it is unmounted.
+const editedDisk = `test -e /dev/loop-control || mknod /dev/loop-control c 10 237
+truncate -s 16M /srv/image.disk
+n=$(losetup -f | tr -dc 0-9)
+test -e /dev/loop$n || mknod -m 660 /dev/loop$n b 7 $n
+losetup /dev/loop$n /srv/image.disk
+mkfs.ext4 -q /dev/loop$n
+mkdir -p /srv/disk
+mount /dev/loop$n /srv/disk
+losetup -d /dev/loop$n`
 
 func editedPackages() []edited {
 	return []edited{

@@ -68,13 +68,17 @@ func (k Download) Read(ctx context.Context, c *downloadCall) (*DownloadState, er
 	return &DownloadState{SHA256: sum, Mode: had.Mode, Owner: had.Owner, Group: had.Group}, err
 }
 
-// Plan adds missing owners.
+// Plan adds missing owners, and what a new owner takes away.
 func (k Download) Plan(ctx context.Context, c *downloadCall, have *DownloadState) (*protocol.Plan, error) {
 	plan, err := c.DefaultPlan(have)
-	if plan != nil && err == nil {
-		plan.Reasons = append(plan.Reasons, c.Config.Missing(ctx, k.Machine)...)
+	if plan == nil || err != nil {
+		return plan, err
 	}
-	return plan, err
+	plan.Reasons = append(plan.Reasons, c.Config.Missing(ctx, k.Machine)...)
+	if have != nil {
+		c.Config.ForecastLoss(files.Attributes{Mode: have.Mode, Owner: have.Owner, Group: have.Group}, c.IsUnknown, plan)
+	}
+	return plan, nil
 }
 
 // Write fetches the file, unless only its owner or its mode is another. What has not the checksum

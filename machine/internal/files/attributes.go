@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"deployster/machine/internal/access"
+	"deployster/machine/internal/replace"
 	"deployster/protocol"
 )
 
@@ -23,7 +24,8 @@ type Attributes struct {
 // attributeDocs describe the attributes, with the other keys of a config.
 func attributeDocs(with map[string]string) map[string]string {
 	docs := map[string]string{
-		"mode":  "The permissions as four octal digits, such as 0644 or 4755. Left out, they are not managed.",
+		"mode": "The permissions as four octal digits, such as 0644 or 4755. Left out, they are not managed, but a file that gets another " +
+			"owner or group is setuid or setgid no more.",
 		"owner": "The user that owns it: a name or a number. Left out, the owner is not managed.",
 		"group": "The group that owns it: a name or a number. Left out, the group is not managed.",
 	}
@@ -77,6 +79,30 @@ func (a Attributes) resolve(ctx context.Context, m *access.Machine) (n numbers, 
 		n.gid = &id
 	}
 	return n, nil
+}
+
+// loses returns the mode of a file that gets another owner or group, and by that loses a part of a mode that is not
+// managed; "" = it loses nothing.
+func (a Attributes) loses(have had) string {
+	mode, err := strconv.ParseUint(have.Mode, 8, 32)
+	given := a.Owner != "" && a.Owner != have.Owner || a.Group != "" && a.Group != have.Group
+	left := replace.Unprivileged(uint32(mode))
+	if err != nil || a.Mode != "" || !given || left == uint32(mode) {
+		return ""
+	}
+	return fmt.Sprintf("%04o", left)
+}
+
+// forecastLoss adds to a plan what a new owner takes away.
+func (a Attributes) forecastLoss(have had, unknown func(string) bool, plan *protocol.Plan, forecast map[string]any) {
+	if mode := a.loses(have); mode != "" {
+		forecast["mode"] = mode
+		plan.Reasons = append(plan.Reasons, protocol.Reason{Path: "/mode", Message: "the mode " + have.Mode + " becomes " + mode + ": another " +
+			"owner or group takes setuid and setgid away"})
+	}
+	if a.Mode == "" && (unknown("/owner") || unknown("/group")) {
+		plan.Unknown = append(plan.Unknown, "/mode")
+	}
 }
 
 // missing returns reasons for the user and the group that do not exist yet: a plan may be

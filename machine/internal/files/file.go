@@ -201,8 +201,12 @@ func (f File) Plan(ctx context.Context, c *fileCall, have *FileState) (*protocol
 	plan.Reasons = slices.Concat(plan.Reasons, reasons, c.Config.missing(ctx, f.Machine))
 	forecast, unknown := forecastOf(plan.Forecast), []string{}
 	forecast["path"] = c.Config.Path
-	if have != nil && have.Link != "" {
+	switch {
+	case have == nil:
+	case have.Link != "":
 		unknown = []string{"/link", "/mode", "/owner", "/group"}
+	default:
+		c.Config.forecastLoss(have.had, c.IsUnknown, plan, forecast)
 	}
 	if c.Config.Source != "" && !c.IsUnknown("/source") {
 		if forecast["sha256"], err = sumOf(f.Machine.FromContainer(c.Config.Source)); err != nil {

@@ -131,16 +131,33 @@ func TestFile_ModeIsComparedThoughContentIsEqual(t *testing.T) {
 	}
 }
 
-func TestFile_SetuidSurvivesANewOwner(t *testing.T) {
+// As by chown: a program that runs as its owner was chosen by the old one.
+func TestFile_ANewOwnerTakesSetuidAway(t *testing.T) {
 	t.Parallel()
 	m := root(t)
 	f := kindtest.New(t, files.NewFile(m))
-	f.Apply(config{"path": "/etc/x", "content": "x", "mode": "4755", "owner": "www"})
-	f.Apply(config{"path": "/etc/x", "content": "x", "mode": "4755", "owner": "root"})
-	f.Apply(config{"path": "/etc/x", "owner": "www"})
-	if s := inode(t, m.Path("/etc/x")); s.Mode&0o7777 != 0o4755 {
-		t.Errorf("%o", s.Mode)
+	is := func(want uint32) {
+		t.Helper()
+		if s := inode(t, m.Path("/etc/x")); s.Mode&0o7777 != want {
+			t.Errorf("it is %o, and not %o", s.Mode, want)
+		}
 	}
+	f.Apply(config{"path": "/etc/x", "content": "x", "mode": "6755", "owner": "www"})
+	f.Apply(config{"path": "/etc/x", "content": "x", "mode": "6755", "owner": "root"})
+	is(0o6755)
+	f.Apply(config{"path": "/etc/x", "content": "y", "owner": "root"})
+	is(0o6755)
+	for _, content := range []string{"y", "z"} { // in place, and by a new file
+		must(t, os.Chmod(m.Path("/etc/x"), 0o755|os.ModeSetuid|os.ModeSetgid))
+		a := f.Apply(config{"path": "/etc/x", "content": content, "owner": map[string]string{"y": "www", "z": "root"}[content]})
+		if !strings.Contains(string(a.Forecast), `"mode":"0755"`) || !strings.Contains(fmt.Sprint(a.Reasons), "the mode 6755 becomes 0755") {
+			t.Errorf("the plan does not show it: %s %v", a.Forecast, a.Reasons)
+		}
+		is(0o755)
+	}
+	must(t, os.Chmod(m.Path("/etc/x"), 0o644|os.ModeSetgid)) // it has no program
+	f.Apply(config{"path": "/etc/x", "owner": "www"})
+	is(0o2644)
 }
 
 func TestFile_OwnerAndModeBeforeItIsVisible(t *testing.T) {

@@ -69,7 +69,10 @@ func TestFile_RandomEdits(t *testing.T) {
 				c["mode"] = fmt.Sprintf("%04o", now.mode)
 			}
 			if r.IntN(2) > 0 {
-				now.uid = r.IntN(2) * 33
+				had := now.uid
+				if now.uid = r.IntN(2) * 33; now.uid != had && model[path].kind == "file" && c["mode"] == nil {
+					now.mode &^= 0o4000 // as by chown
+				}
 				c["owner"] = []string{map[int]string{0: "root", 33: "www"}[now.uid], strconv.Itoa(now.uid)}[r.IntN(2)]
 			}
 			resources[path].Apply(c)

@@ -17,7 +17,7 @@ import (
 // Change is the new file at a path. What it leaves out is as in the old file.
 type Change struct {
 	Content  io.Reader // nil = the content of the old file, or none
-	Mode     *uint32   // with the bits for setuid, setgid and sticky; nil and no old file = 0644
+	Mode     *uint32   // with the bits for setuid, setgid and sticky; nil and no old file = 0644, nil and another owner = Unprivileged
 	UID, GID *int      // nil and no old file = those of this process
 	InPlace  bool      // write into the old file: not atomic
 	Backup   bool      // keep the old file beside the new one
@@ -174,28 +174,41 @@ func (w *writer) properties(fd int, isNew bool) error {
 			return fmt.Errorf("its owner cannot be set: %w", err)
 		}
 	}
+	given := w.old != nil && (uid >= 0 && uint32(uid) != w.had.Uid || gid >= 0 && uint32(gid) != w.had.Gid)
 	if isNew && w.old != nil {
-		if err := copyAttributes(int(w.old.Fd()), fd); err != nil {
+		if err := copyAttributes(int(w.old.Fd()), fd, given); err != nil {
 			return err
 		}
 	}
 	switch {
 	case w.Mode != nil:
 		return unix.Fchmod(fd, *w.Mode)
+	case given:
+		return unix.Fchmod(fd, Unprivileged(w.had.Mode&0o7777))
 	case w.old != nil:
 		return unix.Fchmod(fd, w.had.Mode&0o7777) // of an old file too: chown takes setuid away
 	}
 	return unix.Fchmod(fd, newMode)
 }
 
-// copyAttributes copies access control lists, labels and other extended attributes.
-func copyAttributes(from, to int) error {
+// Unprivileged returns the mode of a file that gets another owner or group: as by chown, what runs as its owner or its group
+// does so no more, since the old owner has chosen what it does.
+func Unprivileged(mode uint32) uint32 {
+	mode &^= unix.S_ISUID
+	if mode&unix.S_IXGRP != 0 {
+		mode &^= unix.S_ISGID
+	}
+	return mode
+}
+
+// copyAttributes copies access control lists, labels and other extended attributes; to a file of another owner no capabilities.
+func copyAttributes(from, to int, given bool) error {
 	names, err := listAttributes(from)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if !kept(name) {
+		if !kept(name) || given && name == "security.capability" {
 			continue
 		}
 		value := make([]byte, 64<<10)
