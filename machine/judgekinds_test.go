@@ -88,6 +88,7 @@ func judgedUser(d draw) judged {
 	j := judged{check: fmt.Sprintf(`getent passwd %[1]s | cut -d: -f1,5-
 id -gn %[1]s; id -Gn %[1]s | tr ' ' '\n' | sort
 getent shadow %[1]s | cut -d: -f1,2,8
+getent group %[1]s | cut -d: -f1,4
 find /home/%[1]s /srv/home/%[1]s -printf '%%p %%y %%m %%U %%G %%s\n' 2>/dev/null | sort |
 awk -v uid="$(id -u %[1]s 2>&1)" -v gid="$(id -g %[1]s 2>&1)" '{ $4 = $4 == uid ? "own" : $4 > 61999 ? $4 : "other"
 $5 = $5 == gid ? "own" : $5 < 100 ? $5 : "other"; print }'
@@ -125,10 +126,13 @@ for h in /home/%[1]s /srv/home/%[1]s; do [ "$h" = "$home" ] || rm -rf "$h"; done
 			config["membership"] = "inclusive"
 		}
 	}
+	if !d.had { // By design: a new user gets the group of its name if there is one, and with Ansible the group users
+		j.before = "getent passwd " + name + " || groupdel " + name
+	}
 	if d.round == 0 {
 		j.before = d.one("", "useradd -M -s /bin/false -G audio,plugdev "+name, "useradd -m -c Old -e 2029-01-01 -g users "+name)
 	}
-	system, exists := d.slot%4 == 3, d.had || j.before != ""
+	system, exists := d.slot%4 == 3, d.had || strings.HasPrefix(j.before, "useradd")
 	if system {
 		config["system"], args["system"] = true, true
 		j.check = strings.ReplaceAll(j.check, "-printf '%p %y %m %U %G %s", "-maxdepth 0 -printf '%p %y - %U %G")
