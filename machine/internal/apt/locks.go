@@ -94,8 +94,9 @@ const unkept = "Dir::Cache::pkgcache="
 // aptGet runs apt-get when its locks are free. Somebody may take one between the check and the
 // start: then it waits again.
 func aptGet(ctx context.Context, m *access.Machine, log io.Writer, args ...string) error {
-	all := append([]string{"apt-get", "-q", "-y", "-o", unkept, "-o", "DPkg::Lock::Timeout=-1", "-o",
-		"Dpkg::Options::=--force-confdef", "-o", "Dpkg::Options::=--force-confold", "-o", "Dpkg::Use-Pty=0", "-o", "APT::Get::AutomaticRemove=false"}, args...)
+	all := append([]string{"apt-get", "-q", "-y", "-o", unkept, "-o", "DPkg::Lock::Timeout=-1",
+		"-o", "Dpkg::Options::=--force-confdef", "-o", "Dpkg::Options::=--force-confold", "-o", "Dpkg::Use-Pty=0",
+		"-o", "APT::Get::AutomaticRemove=false"}, args...)
 	return locked(ctx, m, log, all...)
 }
 
