@@ -70,11 +70,6 @@ func StaticObject(m *eval.Modules, a *hcl.Attribute, what string, at instance.Sc
 func resolve(e *eval.Evaluator, expr hcl.Expression, at instance.Scope, v cty.Value) (instance.Resolved, hcl.Diagnostics) {
 	out := instance.Resolved{Unknown: map[string]string{}}
 	plain, marks := v.UnmarkDeepWithPaths()
-	if at, err := values.CheckSecrets(v); err != nil {
-		place, _ := refs.Descend(expr, refs.PointerSteps(jsondoc.Pointer(at)))
-		return instance.Resolved{}, hcl.Diagnostics{source.Failure(place.Range(), "A secret cannot be used here", "%s.",
-			values.Capital(err.Error()))}
-	}
 	for _, pm := range marks {
 		if pm.Marks.Has(values.Sensitive{}) {
 			out.Sensitive = append(out.Sensitive, values.PathPointer(v, pm.Path))
@@ -94,7 +89,15 @@ func resolve(e *eval.Evaluator, expr hcl.Expression, at instance.Scope, v cty.Va
 	slices.Sort(out.MayChange)
 	out.MayChange = slices.Compact(out.MayChange)
 	w := values.Writer{Unknown: out.Unknown}
-	if err := w.Value(plain); err != nil {
+	err := w.Value(plain)
+	if err != nil || values.MayHoldSecrets(marks, w.Out.Bytes()) {
+		if at, wrong := values.CheckSecrets(v); wrong != nil {
+			place, _ := refs.Descend(expr, refs.PointerSteps(jsondoc.Pointer(at)))
+			return instance.Resolved{}, hcl.Diagnostics{source.Failure(place.Range(), "A secret cannot be used here", "%s.",
+				values.Capital(wrong.Error()))}
+		}
+	}
+	if err != nil {
 		place := expr.Range()
 		if next, rest := refs.Descend(expr, refs.PointerSteps(w.At)); len(rest) < len(w.At) {
 			place = next.Range()

@@ -30,12 +30,15 @@ func Failure(r hcl.Range, summary, detail string, args ...any) *hcl.Diagnostic {
 // that was evaluated several times, are reported once. The texts that secrets returns
 // are removed.
 func (s *Set) Convert(list hcl.Diagnostics, secrets func() []string) diag.Diagnostics {
+	if len(list) == 0 {
+		return nil
+	}
 	var out diag.Diagnostics
 	list = foremost(list)
 	type key struct{ where, summary, detail string }
 	seen := map[key]bool{}
 	var hidden []string
-	if len(list) > 0 && secrets != nil {
+	if secrets != nil {
 		hidden = secrets()
 	}
 	shared := secret.NewHider(hidden)

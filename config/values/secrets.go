@@ -22,6 +22,12 @@ func SecretText(name string) cty.Value {
 var ErrComputed = errors.New("it is computed from a secret, whose value is not known while manifests are read. Use the secret alone or " +
 	"within a text, and let its image print what is needed")
 
+// MayHoldSecrets reports whether CheckSecrets is needed for a value with these marks that was written as a document: it
+// is much faster.
+func MayHoldSecrets(marks []cty.PathValueMarks, document []byte) bool {
+	return secretref.In(document) || slices.ContainsFunc(marks, func(pm cty.PathValueMarks) bool { return len(namesIn(pm)) > 0 })
+}
+
 // CheckSecrets returns an error, and the JSON pointer to its place, if a part of a value was computed from a secret, or
 // names one that it did not come from.
 func CheckSecrets(v cty.Value) (pointer string, err error) {

@@ -1,6 +1,7 @@
 package secretref
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -66,7 +67,7 @@ func isName(name string) bool {
 }
 
 // In reports whether a document may name a secret; no other text has this.
-func In(document []byte) bool { return strings.Contains(string(document), begin) }
+func In(document []byte) bool { return bytes.Contains(document, []byte(begin)) }
 
 // Places returns the JSON pointers of a document to the texts that name secrets, sorted, with the names in each.
 func Places(document json.RawMessage) (pointers []string, names map[string][]string) {
