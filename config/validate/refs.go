@@ -40,7 +40,8 @@ func (ck Checker) CheckRefs(expr hcl.Expression, p decl.Usage, b *decl.Module) h
 	if d := ck.lateCall(expr, p); d != nil {
 		diags = append(diags, d)
 	}
-	for _, ref := range ck.Refs.References(expr) {
+	all := ck.Refs.References(expr)
+	for _, ref := range all {
 		if d := checkRef(b, ref, p); d != nil {
 			diags = append(diags, d)
 		}
@@ -48,7 +49,7 @@ func (ck Checker) CheckRefs(expr hcl.Expression, p decl.Usage, b *decl.Module) h
 			break
 		}
 	}
-	if p.Secrets {
+	if p.Secrets && slices.ContainsFunc(all, func(ref refs.Reference) bool { return ref.Traversal.RootName() == "secret" }) {
 		diags = append(diags, computed(expr)...)
 	}
 	return diags
