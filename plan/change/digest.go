@@ -61,6 +61,8 @@ type hasher struct {
 
 	last    protocol.Type
 	lastSum []byte // nil = no step was hashed yet
+
+	step Step // a copy of the step that is hashed, without its init
 }
 
 func newHasher() *hasher {
@@ -71,12 +73,11 @@ func newHasher() *hasher {
 
 // sum hashes a step; nil, as in a damaged file, counts as an empty one.
 func (h *hasher) sum(addr string, s *Step) (sum [sha256.Size]byte, err error) {
-	step := Step{}
-	if s != nil {
-		step = *s
+	if h.step = (Step{}); s != nil {
+		h.step = *s
 	}
-	init := step.Init
-	step.Init = protocol.Type{}
+	init := h.step.Init
+	h.step.Init = protocol.Type{}
 	if h.lastSum == nil || !reflect.DeepEqual(init, h.last) {
 		h.hash.Reset()
 		err = h.enc.Encode(init)
@@ -84,7 +85,7 @@ func (h *hasher) sum(addr string, s *Step) (sum [sha256.Size]byte, err error) {
 	}
 	h.hash.Reset()
 	h.hash.Write(h.lastSum)
-	err = errors.Join(err, h.enc.Encode(addr), h.enc.Encode(hashedStep(&step)))
+	err = errors.Join(err, h.enc.Encode(addr), h.enc.Encode(hashedStep(&h.step)))
 	h.hash.Sum(sum[:0])
 	return sum, err
 }

@@ -119,7 +119,7 @@ func open(data []byte) (envelope, error) {
 		stored = e.Document
 	}
 	if e.Format != Format || (e.Encrypted == nil) == (e.Document == nil) || sum(stored) != e.Sum {
-		return e, errors.New("the checksum does not fit")
+		return e, errors.New("the checksum does not match")
 	}
 	return e, nil
 }

@@ -3,6 +3,7 @@ package operating
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -188,6 +189,19 @@ func TestRun_Refuses(t *testing.T) {
 	}
 	if now := recorded(t, e); len(world.ran) > 0 || now.Serial != before.Serial {
 		t.Errorf("%d runs, serial %d, was %d", len(world.ran), now.Serial, before.Serial)
+	}
+}
+
+// A wrong address is an error before anything is needed that runs containers.
+func TestRun_RefusesAnAddressBeforeContainerdIsNeeded(t *testing.T) {
+	applied, _ := newEngine(t, one)
+	e := app.New(app.Options{Workspace: applied.Workspace.Options,
+		Open: func(context.Context) (app.Runtime, error) { return nil, errors.New("there is no containerd") }})
+	t.Cleanup(e.Close)
+	for pattern, want := range map[string]string{"nothing": "The state has no resource nothing", "a": "there is no containerd"} {
+		if _, err := Run(t.Context(), e, Options{Pattern: pattern, Name: "backup", Auto: true}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", pattern, err, want)
+		}
 	}
 }
 

@@ -59,15 +59,18 @@ func (r *operating) all(ctx context.Context, e *app.Engine) (*apply.Report, erro
 	if err != nil {
 		return nil, err
 	}
-	m, err := e.Machine(ctx)
-	if err != nil {
-		return nil, err
-	}
 	opened, err := stage.Read(ctx, r.command, loaded)
 	if err != nil {
 		return nil, err
 	}
 	defer opened.Close()
+	if _, err := matching(opened.Prior, r.Pattern); err != nil {
+		return nil, err // before containerd is needed
+	}
+	m, err := e.Machine(ctx)
+	if err != nil {
+		return nil, err
+	}
 	connected, err := stage.Compare(ctx, r.command, opened, m)
 	if err != nil {
 		return nil, err

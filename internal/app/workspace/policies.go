@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"os"
 	"path/filepath"
 
 	"deployster/config"
@@ -44,6 +45,12 @@ func (a Around) PolicyFile(from, name string) (*config.Manifest, error) {
 // PoliciesIn reads the policies that the manifests of a directory declare.
 func (a Around) PoliciesIn(dir string) (*config.Manifest, error) {
 	sources, diags := config.Find(dir, nil, nil)
+	if _, err := os.ReadDir(dir); err != nil {
+		return nil, diag.Errorf("Unreadable directory", "The policies cannot be read: %s.", err)
+	}
+	if len(diags) == 1 && diags[0].Summary == config.NoManifest {
+		return nil, diag.Errorf("No policies", "There is no manifest in %s: no file whose name ends in .hcl or .hcl.json.", dir)
+	}
 	if diags.HasErrors() {
 		return nil, diags
 	}
