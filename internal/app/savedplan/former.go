@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"deployster/config"
+	"deployster/config/addresses"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
@@ -172,19 +173,9 @@ func inverse(then, now state.Snapshot) (string, error) {
 
 // blockAddress returns an address as a moved block names it.
 func blockAddress(addr string) string {
-	start, depth, quoted := 0, 0, false
-	for i := 0; i < len(addr); i++ {
-		switch c := addr[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '[':
-			depth++
-		case c == ']':
-			depth--
-		case c == '.' && depth == 0:
+	start := 0
+	for i, c := range addresses.Unkeyed(addr) {
+		if c == '.' {
 			start = i + 1
 		}
 	}

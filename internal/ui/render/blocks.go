@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"deployster/config/addresses"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/parallel"
 	"deployster/internal/base/words"
@@ -139,21 +140,8 @@ func Block(addr string) string {
 		return addr
 	}
 	var b strings.Builder
-	quoted, depth := false, 0
-	for i := 0; i < len(addr); i++ {
-		switch c := addr[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '[':
-			depth++
-		case c == ']':
-			depth--
-		case depth == 0:
-			b.WriteByte(c)
-		}
+	for _, c := range addresses.Unkeyed(addr) {
+		b.WriteByte(c)
 	}
 	return b.String()
 }

@@ -188,14 +188,7 @@ func (k Archive) Write(ctx context.Context, c *archiveCall) error {
 	if err != nil {
 		return err
 	}
-	if err := files.Parent(k.Machine, c.Config.Path); err != nil {
-		return err
-	}
-	owners, err := files.Attributes{Owner: c.Config.Owner, Group: c.Config.Group}.Change(ctx, k.Machine)
-	if err != nil {
-		return err
-	}
-	unlock, err := replace.Lock(ctx, k.Machine, c.Config.Path)
+	owners, unlock, err := lock(ctx, k.Machine, c.Config.Path, files.Attributes{Owner: c.Config.Owner, Group: c.Config.Group})
 	if err != nil {
 		return err
 	}

@@ -88,14 +88,7 @@ func (k Download) Write(ctx context.Context, c *downloadCall) error {
 	if err != nil {
 		return err
 	}
-	if err := files.Parent(k.Machine, c.Config.Path); err != nil {
-		return err
-	}
-	change, err := c.Config.Change(ctx, k.Machine)
-	if err != nil {
-		return err
-	}
-	unlock, err := replace.Lock(ctx, k.Machine, c.Config.Path)
+	change, unlock, err := lock(ctx, k.Machine, c.Config.Path, c.Config.Attributes)
 	if err != nil {
 		return err
 	}
