@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"deployster/config"
-	"deployster/config/addresses"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/jsondoc"
@@ -21,6 +20,7 @@ import (
 	"deployster/plan"
 	"deployster/protocol"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 // former is what a state keeps of the plan that made it: what another plan of the same manifests is made from.
@@ -174,7 +174,7 @@ func inverse(then, now state.Snapshot) (string, error) {
 // blockAddress returns an address as a moved block names it.
 func blockAddress(addr string) string {
 	start := 0
-	for i, c := range addresses.Unkeyed(addr) {
+	for i, c := range moves.Unkeyed(addr) {
 		if c == '.' {
 			start = i + 1
 		}

@@ -18,8 +18,8 @@ func Parse(text string) (Schedule, error) {
 	}
 	next, err := cron.ParseStandard(text)
 	if err != nil {
-		return Schedule{}, fmt.Errorf("%q is not a schedule: write five fields, minute (0 to 59), hour (0 to 23), day of the month (1 to 31), "+
-			"month (1 to 12) and day of the week (0 to 6), such as \"0 2 * * *\" for each day at 02:00", text)
+		return Schedule{}, fmt.Errorf("%q is not a schedule: write five fields, minute (0 to 59), hour (0 to 23), day of the "+
+			"month (1 to 31), month (1 to 12) and day of the week (0 to 6), such as \"0 2 * * *\" for each day at 02:00", text)
 	}
 	if _, constant := next.(cron.ConstantDelaySchedule); constant {
 		return Schedule{}, fmt.Errorf("%q has no times of its own: write fields, such as \"*/10 * * * *\" for each ten minutes", text)

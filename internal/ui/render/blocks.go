@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"deployster/config/addresses"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/parallel"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/jsondiff"
 	"deployster/internal/ui/paint"
 	"deployster/plan"
+	"deployster/state/moves"
 )
 
 // The limits of a plan with many changes on a terminal.
@@ -140,7 +140,7 @@ func Block(addr string) string {
 		return addr
 	}
 	var b strings.Builder
-	for _, c := range addresses.Unkeyed(addr) {
+	for _, c := range moves.Unkeyed(addr) {
 		b.WriteByte(c)
 	}
 	return b.String()
