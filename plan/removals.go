@@ -12,6 +12,7 @@ import (
 	"deployster/plan/query"
 	"deployster/plan/reason"
 	"deployster/protocol"
+	"deployster/state"
 	"deployster/state/moves"
 )
 
@@ -88,6 +89,9 @@ func (r removals) again(addr string) bool {
 	return r.decisions.Matched.Pair(addr).Why == match.Identity
 }
 
+// arrives reports whether an entry is still in another state: it may only be announced to this one.
+func arrives(e state.Entry) bool { return e.Transfer != nil && e.Transfer.From != nil }
+
 // queriedAgain lists, by class, the resources that apply queries again when all ends of the class
 // are done: those that are valid and were queried before these ends. For entries that the
 // plan leaves out it notes the types in Others.
@@ -111,7 +115,7 @@ func (r removals) queriedAgain(ctx context.Context, o match.Ordering) map[string
 		class, addr := recorded[e.Key], now[e.Key]
 		from, _ := s.MovedFrom(addr)
 		entry, known := s.Recorded.Completed(cmp.Or(from, addr))
-		if !s.Partial() || p.Resources[addr] != nil || len(o.Barriers[class]) == 0 || !known {
+		if !s.Partial() || p.Resources[addr] != nil || len(o.Barriers[class]) == 0 || !known || arrives(entry) {
 			continue
 		}
 		addr = cmp.Or(from, addr)

@@ -20,6 +20,7 @@ type (
 	Kept         = content.Kept
 	Transfer     = content.Transfer
 	Transferred  = content.Transferred
+	Announced    = content.Announced
 	Other        = content.Other
 	Scheduled    = content.Scheduled
 	Operation    = content.Operation

@@ -29,6 +29,14 @@ type Transferred struct {
 	Entry *Entry `json:"entry,omitempty"`
 }
 
+// Announced is an entry that another state is about to give to this one: its transfer has an id, and where it comes from. Its
+// entry has what identifies the object.
+type Announced struct {
+	Format  int    `json:"format"`
+	Address string `json:"address"` // in this state
+	Entry   Entry  `json:"entry"`
+}
+
 // Other is the state at the other end of a transfer, and the address there.
 type Other struct {
 	State   string `json:"state"` // its URL, or the path of its file

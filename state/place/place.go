@@ -46,6 +46,12 @@ type Backend interface {
 	WriteOutputs(serial uint64, data []byte) error
 	RemoveOutputs() error
 
+	// Announce keeps what another project tells whoever reads the state from now on, and Announced returns all of it, by ids. They
+	// need no lock, nor does Withdraw.
+	Announce(id string, data []byte) error
+	Announced() (map[string][]byte, error)
+	Withdraw(id string) error
+
 	Clean()                        // removes half-written files of killed writers; the lock is held
 	Use() (who string, inUse bool) // whether somebody holds the state for writing
 	AtLarge() bool                 // whether actions of the earlier holder may still run

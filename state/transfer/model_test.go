@@ -22,18 +22,30 @@ var errKilled = errors.New("killed")
 
 // mortal is a state whose command dies at one of its writes: right before it, or right after.
 type mortal struct {
-	*state.Store
+	transfer.Side
 	left  *int // writes until then, of both states; below zero = it does not die
 	after bool
 	check func()
 }
 
 func (m mortal) Replace(next state.Snapshot) error {
+	return m.call(func() error { return m.Side.Replace(next) })
+}
+
+func (m mortal) Announce(a state.Announced) error {
+	return m.call(func() error { return m.Side.Announce(a) })
+}
+
+func (m mortal) Withdraw(id string) error {
+	return m.call(func() error { return m.Side.Withdraw(id) })
+}
+
+func (m mortal) call(do func() error) error {
 	*m.left--
 	if *m.left == 0 && !m.after {
 		return errKilled
 	}
-	if err := m.Store.Replace(next); err != nil {
+	if err := do(); err != nil {
 		return err
 	}
 	m.check()
@@ -48,7 +60,7 @@ type history struct {
 	t      *testing.T
 	rnd    *rand.Rand
 	places [2]string
-	exists map[string]bool // the things, by the memory of their entries
+	exists map[string]bool // the things, by the config of their entries
 	log    []string
 	names  int // addresses that were used
 }
@@ -70,7 +82,7 @@ func (h *history) open(i int) *state.Store {
 func things(s state.Snapshot) map[string]string {
 	list := map[string]string{}
 	for addr, e := range s.Resources {
-		list[string(e.Memory)] = addr
+		list[string(e.Config)] = addr
 	}
 	return list
 }
@@ -126,6 +138,14 @@ func (h *history) apply(i int) {
 		h.fail("project %d: %v", 1-i, err)
 	}
 	s := h.open(i)
+	h.knows(i, s, other)
+	if h.rnd.IntN(2) == 0 { // the other project begins to give something while this one plans
+		h.announce(1-i, s)
+		if other, _, err = state.Load(state.File(h.places[1-i])); err != nil {
+			h.fail("project %d: %v", 1-i, err)
+		}
+		h.knows(i, s, other)
+	}
 	j, err := s.Begin(state.NewID(), s.Snapshot().Lineage)
 	if err != nil {
 		h.fail("begin: %v", err)
@@ -150,6 +170,50 @@ func (h *history) apply(i int) {
 	}
 }
 
+// knows checks that a project that begins to act knows of all that leaves the other one for it: it would make or adopt it otherwise,
+// as its manifest may declare that already.
+func (h *history) knows(i int, s *state.Store, other state.Snapshot) {
+	h.t.Helper()
+	if err := transfer.Arrived(transfer.End{Side: s, Name: h.places[i]}); err != nil {
+		h.fail("%v", err)
+	}
+	coming, err := s.Announced()
+	if err != nil {
+		h.fail("%v", err)
+	}
+	seen := things(transfer.Awaited(s.Snapshot(), coming))
+	for thing, addr := range things(other) {
+		if t := other.Resources[addr].Transfer; t == nil || t.To == nil {
+			continue
+		}
+		if at, known := seen[thing]; !known {
+			h.fail("project %d makes or adopts %s, which is leaving the other", i, thing)
+		} else if e := transfer.Awaited(s.Snapshot(), coming).Resources[at]; e.Transfer == nil {
+			h.fail("project %d acts on %s, which is leaving the other", i, thing)
+		}
+	}
+}
+
+// announce is an apply of one project that gives things to the other one, which is in use, and dies somewhere in it, or not.
+func (h *history) announce(i int, other *state.Store) {
+	dies, after := h.rnd.IntN(4), h.rnd.IntN(2) == 0
+	h.log = append(h.log, fmt.Sprintf("announce from %d, dies at %d (after: %t)", i, dies, after))
+	s := h.open(i)
+	there, err := state.Beside(state.File(h.places[1-i]), nil)
+	if err != nil {
+		h.fail("project %d: %v", 1-i, err)
+	}
+	end := func(side transfer.Side, at int) transfer.End {
+		return transfer.End{Side: mortal{side, &dies, after, func() { h.nothingLost(s, other) }}, Name: h.places[at]}
+	}
+	if err := transfer.Begin(end(s, i), end(there, 1-i), h.pick(s.Snapshot()), time.Unix(2, 0)); err != nil {
+		h.log = append(h.log, err.Error())
+	}
+	if err := s.Close(); err != nil {
+		h.fail("close: %v", err)
+	}
+}
+
 // Whatever dies at whichever call: a thing is in at least one of the two states, destroyed by neither while the other has it,
 // and in exactly one when the transfers are finished.
 func TestModel_RandomTransfers(t *testing.T) {
@@ -166,21 +230,21 @@ func TestModel_RandomTransfers(t *testing.T) {
 			s := h.open(i)
 			next := s.Snapshot().Clone()
 			for n := range 3 {
-				thing := fmt.Sprintf(`"thing %d %d"`, i, n)
+				thing := fmt.Sprintf(`{"thing":"%d %d"}`, i, n)
 				h.exists[thing] = true
-				next.Resources[fmt.Sprintf("%c%d", 'a'+n, i)] = state.Entry{Type: "acme/thing:1", Digest: "sha256:1", Config: json.RawMessage("{}"),
-					State: json.RawMessage("{}"), ValidAt: time.Unix(1, 0), Memory: json.RawMessage(thing), Acted: 3}
+				next.Resources[fmt.Sprintf("%c%d", 'a'+n, i)] = state.Entry{Type: "acme/thing:1", Digest: "sha256:1", Config: json.RawMessage(thing),
+					State: json.RawMessage("{}"), ValidAt: time.Unix(1, 0), Memory: json.RawMessage(`"id"`), Acted: 3}
 			}
 			if err := errors.Join(s.Replace(next), s.Close()); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for range 12 {
-			dies := h.rnd.IntN(6)
+			dies := h.rnd.IntN(10)
 			switch h.rnd.IntN(5) {
 			case 0, 1:
 				h.together("transfer", dies, func(from, to transfer.End) error {
-					if _, err := transfer.Begin(from, to, h.pick(from.Snapshot()), time.Unix(2, 0)); err != nil {
+					if err := transfer.Begin(from, to, h.pick(from.Snapshot()), time.Unix(2, 0)); err != nil {
 						return err
 					}
 					return transfer.Finish(from, to)
@@ -209,6 +273,9 @@ func (h *history) atRest() {
 		s, _, err := state.Load(state.File(h.places[i]))
 		if err != nil {
 			h.fail("%v", err)
+		}
+		if coming, err := state.AnnouncedAt(state.File(h.places[i]), nil); err != nil || len(coming) > 0 {
+			h.fail("to %d is still announced %v, %v", i, coming, err)
 		}
 		for thing, addr := range things(s) {
 			if count[thing]++; s.Resources[addr].Transfer != nil {

@@ -11,11 +11,17 @@ import (
 	"deployster/state/moves"
 )
 
-// Side is one of the two states, which is locked. *state.Store is one.
+// Side is one of the two states. *state.Store is one that is locked, *state.Outside one that is not: Begin needs no more of
+// the second state.
 type Side interface {
 	Snapshot() content.Snapshot
 	// Replace makes a content the state, and returns when it is durable.
 	Replace(next content.Snapshot) error
+	// Announce tells all who read the state from now on what comes to it, which Announced returns until it is withdrawn by its id.
+	// They need no lock.
+	Announce(a content.Announced) error
+	Announced() ([]content.Announced, error)
+	Withdraw(id string) error
 }
 
 // End is a state at one end of a transfer, and how people name it.
@@ -40,6 +46,10 @@ func (e End) Is(o content.Other) bool {
 // state, and the one in the second.
 func Check(from, to End, list []moves.Move) error {
 	here, there := from.Snapshot(), to.Snapshot()
+	announced, err := to.Announced()
+	if err != nil {
+		return err
+	}
 	if here.Lineage == there.Lineage {
 		return refuse("One state", "%s and %s are the same state (lineage %s).", from.Name, to.Name, here.Lineage)
 	}
@@ -55,7 +65,9 @@ func Check(from, to End, list []moves.Move) error {
 		}
 		_, recorded := there.Resources[m.To]
 		_, unsettled := there.Unsettled[m.To]
-		if recorded || unsettled || there.HasDeposed(m.To) {
+		if recorded || unsettled || there.HasDeposed(m.To) || slices.ContainsFunc(announced, func(a content.Announced) bool {
+			return a.Address == m.To && !void(from, a)
+		}) {
 			taken = append(taken, m.To)
 		}
 	}
@@ -90,30 +102,37 @@ func Unfit(s content.Snapshot, addr string) string {
 	return ""
 }
 
-// Begin marks entries as leaving, and returns the ids of their transfers. Finish does the rest.
-func Begin(from, to End, list []moves.Move, at time.Time) (ids []string, err error) {
+// Begin announces entries to the second state, which need not be locked, and marks them as leaving then. Finish does the rest.
+func Begin(from, to End, list []moves.Move, at time.Time) error {
 	if err := Check(from, to, list); err != nil {
-		return nil, err
+		return err
+	}
+	if err := tidy(from, to); err != nil {
+		return err
 	}
 	next := from.Snapshot().Clone()
 	for _, m := range list {
 		e := next.Resources[m.From]
-		e.Transfer = &content.Transfer{ID: content.NewID(), At: at, To: to.other(m.To)}
+		t := content.Transfer{ID: content.NewID(), At: at, To: to.other(m.To)}
+		coming := *e.Departs()
+		coming.Transfer = &content.Transfer{ID: t.ID, At: at, From: from.other(m.From)}
+		if err := to.Announce(content.Announced{Address: m.To, Entry: coming}); err != nil {
+			return err
+		}
+		e.Transfer = &t
 		next.Resources[m.From] = e
-		ids = append(ids, e.Transfer.ID)
 	}
-	return ids, from.Replace(next)
+	return from.Replace(next)
 }
 
 // Finish takes all that is on its way from one state to the other to its end.
 func Finish(from, to End) error {
-	if err := arrive(from, to); err != nil {
-		return err
+	for _, step := range []func(from, to End) error{arrive, leave, settle, tidy} {
+		if err := step(from, to); err != nil {
+			return err
+		}
 	}
-	if err := leave(from, to); err != nil {
-		return err
-	}
-	return settle(from, to)
+	return nil
 }
 
 // arrive writes what leaves the first state into the second, as arriving.
@@ -222,10 +241,12 @@ func Cancel(from, to End, addresses []string) error {
 			return err
 		}
 	}
-	if !unmarked {
-		return nil
+	if unmarked {
+		if err := from.Replace(here); err != nil {
+			return err
+		}
 	}
-	return from.Replace(here)
+	return tidy(from, to)
 }
 
 // leaving returns the addresses, sorted, of what is on its way from one state to the other.

@@ -2,7 +2,9 @@ package transfer_test
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +17,24 @@ import (
 )
 
 // memory is a state that is only in memory.
-type memory struct{ s state.Snapshot }
+type memory struct {
+	s      state.Snapshot
+	coming map[string]state.Announced
+}
+
+func (m *memory) Announce(a state.Announced) error {
+	m.coming[a.Entry.Transfer.ID] = a
+	return nil
+}
+
+func (m *memory) Announced() ([]state.Announced, error) {
+	return slices.Collect(maps.Values(m.coming)), nil
+}
+
+func (m *memory) Withdraw(id string) error {
+	delete(m.coming, id)
+	return nil
+}
 
 func (m *memory) Snapshot() state.Snapshot { return m.s }
 
@@ -35,12 +54,13 @@ func two() (from, to transfer.End) {
 	b := a.Resources["b"]
 	b.Seen, b.Aliases = map[string]uint64{"a": 4}, map[string]string{"up": "a"}
 	a.Resources["b"] = b
-	return transfer.End{Side: &memory{a.Clone()}, Name: "/a"}, transfer.End{Side: &memory{state.Snapshot{Lineage: "B", Serial: 9}.Clone()}, Name: "/b"}
+	in := func(s state.Snapshot) *memory { return &memory{s.Clone(), map[string]state.Announced{}} }
+	return transfer.End{Side: in(a), Name: "/a"}, transfer.End{Side: in(state.Snapshot{Lineage: "B", Serial: 9}), Name: "/b"}
 }
 
 func give(t *testing.T, from, to transfer.End, list ...moves.Move) {
 	t.Helper()
-	if _, err := transfer.Begin(from, to, list, time.Unix(3, 0)); err != nil {
+	if err := transfer.Begin(from, to, list, time.Unix(3, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if err := transfer.Finish(from, to); err != nil {
@@ -109,6 +129,7 @@ func TestBegin_Refuses(t *testing.T) {
 		"taken":       {func(a, b *state.Snapshot) { b.Resources["x"] = a.Resources["a"] }, "has x"},
 		"one state":   {func(_, b *state.Snapshot) { b.Lineage = "A" }, "are the same state"},
 		"made there":  {func(_, b *state.Snapshot) { b.Unsettled["x"] = open }, "has x"},
+		"comes there": {func(_, b *state.Snapshot) { b.Serial = 99 }, "has x"},
 		"left, there": {func(a, b *state.Snapshot) { b.Resources[moves.DeposedKey("x", 1)] = a.Resources["a"] }, "has x"},
 	} {
 		from, to := two()
@@ -117,7 +138,13 @@ func TestBegin_Refuses(t *testing.T) {
 		if from.Replace(a) != nil || to.Replace(b) != nil {
 			t.Fatal("cannot set it up")
 		}
-		_, err := transfer.Begin(from, to, []moves.Move{{From: "a", To: "x"}}, time.Unix(3, 0))
+		if b.Serial == 99 { // a third project has announced something
+			other := state.Entry{Transfer: &state.Transfer{ID: "3", From: &content.Other{State: "/c", Lineage: "C", Address: "c"}}}
+			if err := to.Announce(state.Announced{Address: "x", Entry: other}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := transfer.Begin(from, to, []moves.Move{{From: "a", To: "x"}}, time.Unix(3, 0))
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: it says %v", name, err)
 		}
@@ -154,8 +181,59 @@ func TestCancel_NotAfterItHasGone(t *testing.T) {
 // Two resources do not get one address.
 func TestBegin_RefusesOneAddressForTwo(t *testing.T) {
 	from, to := two()
-	_, err := transfer.Begin(from, to, []moves.Move{{From: "a", To: "x"}, {From: "b", To: "x"}}, time.Unix(3, 0))
+	err := transfer.Begin(from, to, []moves.Move{{From: "a", To: "x"}, {From: "b", To: "x"}}, time.Unix(3, 0))
 	if err == nil || !strings.Contains(err.Error(), "would both be x") {
 		t.Errorf("it says %v", err)
 	}
+}
+
+// What is announced has what identifies the object, and nothing that only its project needs. It is forgotten when it has arrived, was
+// taken back, or never began to leave.
+func TestBegin_AnnouncesFirst(t *testing.T) {
+	from, to := two()
+	begin := func() state.Announced {
+		t.Helper()
+		if err := transfer.Begin(from, to, []moves.Move{{From: "a", To: "x"}}, time.Unix(3, 0)); err != nil {
+			t.Fatal(err)
+		}
+		list, err := to.Announced()
+		if err != nil || len(list) != 1 {
+			t.Fatalf("announced are %+v, %v", list, err)
+		}
+		return list[0]
+	}
+	gone := func(when string) {
+		t.Helper()
+		if list, err := to.Announced(); err != nil || len(list) > 0 {
+			t.Errorf("%s, announced are %+v, %v", when, list, err)
+		}
+	}
+	a := begin()
+	if a.Address != "x" || a.Entry.Memory != nil || a.Entry.Type == "" || a.Entry.Transfer.From.Address != "a" {
+		t.Errorf("announced is %+v", a)
+	}
+	if e := transfer.Awaited(to.Snapshot(), []state.Announced{a}).Resources["x"]; e.Transfer == nil {
+		t.Errorf("awaited is %+v", e)
+	}
+	if err := transfer.Cancel(from, to, []string{"a"}); err != nil {
+		t.Fatal(err)
+	}
+	gone("taken back")
+	before := from.Snapshot().Clone()
+	begin()
+	if err := from.Replace(before); err != nil { // as if it had died in between
+		t.Fatal(err)
+	}
+	a = begin() // the first one is not in its way
+	if err := transfer.Finish(from, to); err != nil {
+		t.Fatal(err)
+	}
+	gone("arrived")
+	if err := to.Announce(a); err != nil { // as if it had died before that was withdrawn
+		t.Fatal(err)
+	}
+	if err := transfer.Arrived(to); err != nil {
+		t.Fatal(err)
+	}
+	gone("arrived before")
 }

@@ -99,3 +99,41 @@ func TestMoveState_TheOldOneWasRemoved(t *testing.T) {
 		t.Errorf("then there is %+v: %v", s, err)
 	}
 }
+
+// What another project has announced is known at the new place, also after a move that was cut short.
+func TestMoveState_BringsWhatIsAnnounced(t *testing.T) {
+	for _, cut := range []bool{false, true} {
+		w := workspace.New(workspace.Options{Dir: t.TempDir(), DataDir: t.TempDir(), State: "state.json"})
+		from, to := w.StatePlaceAround(), "dir://"+filepath.Join(t.TempDir(), "state")
+		old, err := w.OpenState(t.Context(), from, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		coming := state.Announced{Address: "gate", Entry: state.Entry{Type: "acme/gate:1",
+			Transfer: &state.Transfer{ID: "7", From: &state.Other{State: "/net", Lineage: "N", Address: "door"}}}}
+		if err := errors.Join(old.Replace(old.Snapshot()), old.Announce(coming)); err != nil {
+			t.Fatal(err)
+		}
+		if cut {
+			there, err := openArriving(t.Context(), w, w.Place(to))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := there.TakeOver(old); err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(leave(old, from, w.Place(to)), there.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := old.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := MoveState(t.Context(), w, to); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := state.AnnouncedAt(w.Place(to), w.Keys); err != nil || len(list) != 1 || list[0].Address != "gate" {
+			t.Errorf("cut short: %t, announced are %+v, %v", cut, list, err)
+		}
+	}
+}

@@ -194,6 +194,9 @@ func MoveState(ctx context.Context, w *workspace.Workspace, to string) (int, err
 	if err := leave(old, from, target); err != nil {
 		return 0, err
 	}
+	if err := there.BringAnnounced(from); err != nil {
+		return 0, err
+	}
 	return copies, there.Arrived()
 }
 
@@ -218,6 +221,9 @@ func finishMove(ctx context.Context, w *workspace.Workspace, from, target state.
 	defer func() { _ = there.Close() }()
 	if there.Snapshot().ArrivesFrom != found.State {
 		return 0, otherwise
+	}
+	if err := there.BringAnnounced(from); err != nil {
+		return 0, err
 	}
 	if err := there.Arrived(); err != nil {
 		return 0, err

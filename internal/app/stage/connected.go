@@ -145,7 +145,7 @@ func (n *Connected) greetAs(c command.Command, name string) {
 // adopt finds out and records how actions ended.
 func (n Connected) adopt(ctx context.Context, c command.Command) (_ Connected, err error) {
 	n.Open, err = n.finder(c).Adopt(ctx, n.store, n.Saved)
-	n.Prior = n.store.Snapshot()
+	n.Prior = n.transfers.Snapshot()
 	return n, err
 }
 

@@ -29,6 +29,9 @@ func (o Opened) Close() { _ = o.close() } // the lock goes with the process anyw
 // Read reads a state without a lock, for a command that changes nothing.
 func Read(ctx context.Context, c command.Command, l Loaded) (Opened, error) {
 	prior, err := c.Work.ReadState(ctx, l.Place)
+	if err == nil {
+		prior, err = transfer.Await(c.Work, l.Place, prior)
+	}
 	return Opened{Loaded: l, Prior: prior, left: transfer.Foreseen(ctx, c.Work, l.Place, prior, l.Manifest),
 		close: func() error { return nil }}, err
 }
@@ -40,11 +43,14 @@ func Hold(ctx context.Context, c command.Command, l Loaded) (Opened, *state.Reco
 		return Opened{}, nil, err
 	}
 	o := Opened{Loaded: l, Prior: held.Snapshot, close: held.Close}
-	o.left = transfer.Foreseen(ctx, c.Work, l.Place, o.Prior, l.Manifest)
 	if c.Work.NoLock {
 		o.close = func() error { return nil }
 	}
-	if err := remotes.Check(c.Work, l.Place, o.Prior, l.Manifest.Sources().Remote); err != nil {
+	if o.Prior, err = transfer.Await(c.Work, l.Place, o.Prior); err == nil {
+		o.left = transfer.Foreseen(ctx, c.Work, l.Place, o.Prior, l.Manifest)
+		err = remotes.Check(c.Work, l.Place, o.Prior, l.Manifest.Sources().Remote)
+	}
+	if err != nil {
 		o.Close()
 		return Opened{}, nil, err
 	}
@@ -59,7 +65,11 @@ func Lock(ctx context.Context, c command.Command, l Loaded, name string) (Opened
 	}
 	c.Work.WarnUnreliable(l.Place)
 	if l.Saved != nil {
-		if err := savedplan.Fits(c.Work.Options, l.Saved, l.Place, o.Prior); err != nil {
+		err := savedplan.Fits(c.Work.Options, l.Saved, l.Place, o.Prior)
+		if err == nil {
+			err = o.transfers.Unknown(l.Saved)
+		}
+		if err != nil {
 			o.Close()
 			return Opened{}, err
 		}
@@ -79,7 +89,7 @@ func Relock(ctx context.Context, c command.Command, l Loaded, name string) (Open
 		locked.Close()
 		return Opened{}, err
 	}
-	o := Opened{Loaded: l, Prior: locked.Store.Snapshot(), store: locked.Store, transfers: locked, left: locked.Left()}
+	o := Opened{Loaded: l, Prior: locked.Snapshot(), store: locked.Store, transfers: locked, left: locked.Left()}
 	o.close = func() error { locked.Close(); return nil }
 	return o, nil
 }

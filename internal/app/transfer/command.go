@@ -113,6 +113,11 @@ func (l *Locked) cancel(there transfer.End, o Options) (list []moves.Move, err e
 		}
 	}
 	if len(list) == 0 {
+		if !o.DryRun { // a command may have died after it announced a transfer, and before that began
+			if err := transfer.Cancel(l.self(), there, nil); err != nil {
+				return nil, err
+			}
+		}
 		return nil, diag.Errorf("Nothing to cancel", "Nothing of that is on its way to %s. Nothing was changed.", there.Name)
 	}
 	if o.DryRun {
@@ -139,7 +144,7 @@ func (l *Locked) transfer(there transfer.End, o Options) ([]moves.Move, error) {
 	if len(rest) == 0 {
 		return list, nil
 	}
-	if _, err := transfer.Begin(l.self(), there, rest, l.w.Started); err != nil {
+	if err := transfer.Begin(l.self(), there, rest, l.w.Started); err != nil {
 		return nil, err
 	}
 	return list, transfer.Finish(l.self(), there)

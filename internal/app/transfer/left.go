@@ -55,7 +55,7 @@ func Foreseen(ctx context.Context, w *workspace.Workspace, place state.Place, s 
 	checks := map[string]func(string) error{}
 	for addr, name := range given(w, m, s) {
 		if checks[name] == nil {
-			checks[name] = look(ctx, w, transfer.End{Side: read{s}, Name: place.String()}, name)
+			checks[name] = look(ctx, w, transfer.End{Side: read{s: s}, Name: place.String()}, name)
 		}
 		if err := checks[name](addr); err != nil {
 			left[addr] = reason.New(reason.GoesLater, name, oneLine(err))
@@ -64,13 +64,19 @@ func Foreseen(ctx context.Context, w *workspace.Workspace, place state.Place, s 
 	return left
 }
 
+// Await returns a state that is only read with what was announced to it.
+func Await(w *workspace.Workspace, place state.Place, s state.Snapshot) (state.Snapshot, error) {
+	coming, err := state.AnnouncedAt(place, w.Keys)
+	return transfer.Awaited(s, coming), err
+}
+
 // look reads another state, and returns a function that checks whether an entry can be given to it.
 func look(ctx context.Context, w *workspace.Workspace, from transfer.End, name string) func(addr string) error {
-	there, _, err := state.Load(w.Place(name), w.OtherKeys())
+	there, err := state.Beside(w.Place(name), w.OtherKeys())
 	if err = errors.Join(err, context.Cause(ctx)); err != nil {
 		return func(string) error { return err }
 	}
-	to := transfer.End{Side: read{there}, Name: name}
+	to := transfer.End{Side: there, Name: name}
 	return func(addr string) error { return checkOne(w, from, to, addr) }
 }
 
@@ -90,11 +96,13 @@ func same(addresses []string) (list []moves.Move) {
 	return list
 }
 
-// read is a state that is only read.
-type read struct{ of state.Snapshot }
+// read is the state of a command that only reads.
+type read struct {
+	transfer.Side // nil: nothing is announced to it, or replaces it
+	s             state.Snapshot
+}
 
-func (r read) Snapshot() state.Snapshot     { return r.of }
-func (r read) Replace(state.Snapshot) error { return errors.ErrUnsupported }
+func (r read) Snapshot() state.Snapshot { return r.s }
 
 // mayTravel refuses to write what is encrypted into a state that does not exist yet: only its own project knows its keys.
 func mayTravel(from *workspace.Workspace, to transfer.End) error {

@@ -24,6 +24,18 @@ type Locked struct {
 	manifest *config.Manifest // nil = nothing is given away, and nothing is declared
 	others   map[string]*state.Store
 	failed   map[string]error // why another state cannot be used, by its name
+	coming   []state.Announced
+}
+
+// Snapshot returns the state with what was announced to it.
+func (l *Locked) Snapshot() state.Snapshot { return transfer.Awaited(l.Store.Snapshot(), l.coming) }
+
+// listen reads what was announced to the state, and withdraws what has arrived.
+func (l *Locked) listen() (err error) {
+	if err = transfer.Arrived(l.self()); err == nil {
+		l.coming, err = l.Store.Announced()
+	}
+	return err
 }
 
 // Open locks the state at a place, and what the transfers need: these are those that an earlier command
@@ -35,7 +47,11 @@ func Open(ctx context.Context, w *workspace.Workspace, place state.Place, o stat
 		if err := l.lock(ctx, o, want); err != nil {
 			return nil, err
 		}
-		more := l.needs(l.Store.Snapshot())
+		if err := l.listen(); err != nil {
+			l.Close()
+			return nil, err
+		}
+		more := l.needs(l.Snapshot())
 		maps.DeleteFunc(more, func(name string, _ bool) bool { return want[name] })
 		if len(more) == 0 {
 			break
@@ -43,7 +59,8 @@ func Open(ctx context.Context, w *workspace.Workspace, place state.Place, o stat
 		l.Close()
 		maps.Copy(want, more)
 	}
-	return l, l.finish()
+	l.finish()
+	return l, nil
 }
 
 // lock opens the states in the order of their names, so that two commands never wait for each other.
@@ -128,12 +145,15 @@ func (l *Locked) end(name string) (transfer.End, error) {
 func (l *Locked) self() transfer.End { return transfer.End{Side: l.Store, Name: l.place.String()} }
 
 // finish finishes what is on its way, and unlocks the other states that nothing is given to.
-func (l *Locked) finish() error {
+func (l *Locked) finish() {
 	to := slices.Collect(maps.Values(given(l.w, l.manifest, l.Store.Snapshot())))
 	for _, name := range slices.Sorted(maps.Keys(l.others)) {
 		there, err := l.end(name)
 		if err == nil {
 			err = both(l.self(), there)
+		}
+		if err == nil {
+			err = l.listen()
 		}
 		if err == nil && l.travels(name) {
 			err = diag.Errorf("Another state", "%s is another state now (lineage %s)", name, there.Snapshot().Lineage)
@@ -146,12 +166,11 @@ func (l *Locked) finish() error {
 			delete(l.others, name)
 		}
 	}
-	return nil
 }
 
 // travels reports whether anything is still on its way to or from a state.
 func (l *Locked) travels(name string) bool {
-	s := l.Store.Snapshot()
+	s := l.Snapshot()
 	return slices.ContainsFunc(s.Travels(), func(addr string) bool { return s.Resources[addr].Transfer.Other().State == name })
 }
 
@@ -166,7 +185,7 @@ func both(a, b transfer.End) error {
 // Left returns why entries are unchanged, by address: they are on their way and the other state cannot be used;
 // they are declared, and belong to another state now; or they cannot be given away.
 func (l *Locked) Left() map[string]*reason.Reason {
-	s := l.Store.Snapshot()
+	s := l.Snapshot()
 	left := Still(s, l.manifest, func(name string) error { return l.failed[name] })
 	for addr, name := range given(l.w, l.manifest, s) {
 		there, err := l.end(name)
@@ -195,7 +214,7 @@ func (l *Locked) Give(to map[string]string) error {
 			return err
 		}
 		slices.Sort(byName[name])
-		if _, err := transfer.Begin(l.self(), there, same(byName[name]), l.w.Started); err != nil {
+		if err := transfer.Begin(l.self(), there, same(byName[name]), l.w.Started); err != nil {
 			return err
 		}
 		if err := transfer.Finish(l.self(), there); err != nil {

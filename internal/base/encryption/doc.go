@@ -28,11 +28,12 @@ type Kind string
 
 // The kinds, as messages name them.
 const (
-	State   Kind = "state"
-	Journal Kind = "journal"
-	Plan    Kind = "plan"
-	Record  Kind = "record"
-	Outputs Kind = "outputs"
+	State        Kind = "state"
+	Journal      Kind = "journal"
+	Plan         Kind = "plan"
+	Record       Kind = "record"
+	Outputs      Kind = "outputs"
+	Announcement Kind = "announcement"
 )
 
 // Format is the version of the envelope that this version writes.
