@@ -276,6 +276,7 @@ var ranks = map[string]int{
 	"internal/testkit/modeltest":              70,
 	"internal/testkit/scale":                  70,
 	"plan/drift":                              30,
+	"plan/lookup":                             30,
 	"plan/query":                              29,
 	"plan":                                    34,
 	"plan/exclusive":                          32,

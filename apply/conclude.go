@@ -76,5 +76,8 @@ func (r *run) checks(report *Report) {
 
 // checkResults evaluates the check blocks.
 func (r *run) checkResults() ([]config.CheckResult, diag.Diagnostics) {
-	return r.steps.evaluated.Checks()
+	if r.options.Look == nil {
+		return r.steps.evaluated.Checks(nil)
+	}
+	return r.steps.evaluated.Checks(func(s config.States) config.Looked { return r.options.Look(r.work, s) })
 }

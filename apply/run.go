@@ -80,7 +80,9 @@ type Options struct {
 	Left map[string]string
 	// Pod returns the name of the Pod of an action with a key, if it has one of its own; nil = no action has one.
 	Pod func(key string) string
-	Now func() time.Time
+	// Look reads what only check blocks read, given the states that are known; nil = they read nothing.
+	Look func(ctx context.Context, s config.States) config.Looked
+	Now  func() time.Time
 }
 
 // errAborted is the cause with which running work is ended at the second interrupt.

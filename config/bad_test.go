@@ -76,7 +76,7 @@ func diagnose(t *testing.T, name string, text []byte, vars []VarFlag, scope Stat
 		_, after := m.Conditions(r.Address).After(scope)
 		diags = append(append(append(diags, d...), before...), after...)
 	}
-	_, checks := m.Checks(scope)
+	_, checks := m.Checks(scope, Looked{})
 	diags = append(diags, checks...)
 	_, d := m.Outputs(scope)
 	return append(diags, d...)

@@ -59,7 +59,7 @@ check "all" {
 			t.Errorf("%s: %v", addr, diags)
 		}
 	}
-	checks, _ := m.Checks(scope)
+	checks, _ := m.Checks(scope, Looked{})
 	if len(checks) != 1 || checks[0].Status != CheckFail || !slices.Equal(checks[0].Messages, []string{"One is not."}) {
 		t.Errorf("%+v", checks)
 	}
@@ -143,7 +143,7 @@ output "o" {
 	if open, diags := m.Conditions(r).Before(States{}); len(diags) > 0 || !slices.Equal(open, []string{"resource.a.state.size"}) {
 		t.Errorf("%v %v", open, diags)
 	}
-	checks, warnings := m.Checks(scope)
+	checks, warnings := m.Checks(scope, Looked{})
 	if len(checks) != 1 || checks[0].Name != `module.m["k"].c` || checks[0].Status != CheckFail || len(warnings) != 1 || warnings[0].Range.Filename != "m/main.hcl" {
 		t.Errorf("%+v %v", checks, warnings)
 	}

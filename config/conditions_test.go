@@ -138,7 +138,7 @@ func TestChecks_PassFailOrAreUnknown(t *testing.T) {
 		{States{"a": whole(`{"size":1}`), "b": whole(`{"ok":false}`)}, CheckFail, "a is small.|b is not."},
 		{States{"a": whole(`{"size":"big"}`)}, CheckFail, "Unsuitable value for left operand: a number is required."},
 	} {
-		results, diags := m.Checks(c.scope)
+		results, diags := m.Checks(c.scope, Looked{})
 		if len(results) != 2 || results[0].Name != "both" || results[1].Status != CheckPass {
 			t.Fatalf("%v: %+v", c.scope, results)
 		}
@@ -184,7 +184,7 @@ func TestLifecycle_IsReadFromJSON(t *testing.T) {
 	_, before := m.Conditions("a").Before(scope)
 	_, after := m.Conditions("b").After(scope)
 	_, outputs := m.Outputs(scope)
-	checks, _ := m.Checks(scope)
+	checks, _ := m.Checks(scope, Looked{})
 	a, _ := m.Config("a", scope)
 	b, _ := m.Config("b", scope)
 	got := fmt.Sprint(before[0].Detail, after[0].Detail, outputs[0].Detail, checks, string(a.Value), string(b.Value), m.Moved()[0].From, m.Removed()[0].Destroy)

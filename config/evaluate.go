@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -43,15 +44,25 @@ func (m *Manifest) Outputs(s States) ([]Output, diag.Diagnostics) {
 
 // Checks evaluates all check blocks against the known states, those of the root
 // before those of modules, each sorted by name. An assertion that fails, or that
-// cannot be evaluated, is a warning: a check never blocks a run.
-func (m *Manifest) Checks(s States) ([]CheckResult, diag.Diagnostics) {
+// cannot be evaluated, is a warning: a check never blocks a run. So is what could not be looked up.
+func (m *Manifest) Checks(s States, l Looked) ([]CheckResult, diag.Diagnostics) {
+	if len(l.States) > 0 {
+		s = maps.Clone(s)
+		maps.Copy(s, l.States)
+	}
 	var out []CheckResult
 	var list hcl.Diagnostics
-	if failed := limits.Guard(func() { out, list = results.Checks(m.instances.Modules.Evaluator(s)) }); failed != nil {
+	if failed := limits.Guard(func() { out, list = results.Checks(m.instances.Modules.Evaluator(s), l.Failed) }); failed != nil {
 		failed.Severity = diag.Warning
 		return nil, diag.Diagnostics{failed}
 	}
 	return out, m.instances.Modules.Convert(list)
+}
+
+// Looked is what was looked up for checks, by the addresses of Lookups. What is in neither is not known yet.
+type Looked struct {
+	States States
+	Failed map[string]string // why
 }
 
 // CheckedArtifacts returns the names of the artifacts that check blocks refer to, sorted.

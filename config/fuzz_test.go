@@ -85,7 +85,7 @@ func FuzzManifest(f *testing.F) {
 				_, after := m.Conditions(r.Address).After(scope)
 				survived(t, append(before, after...))
 			}
-			_, diags = m.Checks(scope)
+			_, diags = m.Checks(scope, Looked{})
 			survived(t, diags)
 			if diags.HasErrors() {
 				t.Errorf("a check is more than a warning: %v", diags)

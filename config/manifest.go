@@ -1,7 +1,6 @@
 package config
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -104,7 +103,9 @@ func (m *Manifest) Semaphores() []Semaphore { return m.instances.Modules.Semapho
 func (m *Manifest) Exclusive() []Exclusive { return m.instances.Modules.Exclusive }
 
 // Unattended returns what runs in addition to the resources.
-func (m *Manifest) Unattended() Unattended { return Unattended{m.instances.Modules} }
+func (m *Manifest) Unattended() Unattended {
+	return Unattended{m.instances.Modules, m.instances.Lookups}
+}
 
 // Resource returns a declared resource, nil if there is none at the address.
 func (m *Manifest) Resource(addr string) *Resource {
@@ -124,7 +125,12 @@ func (m *Manifest) Removed() []Removed { return m.instances.Removed() }
 // module blocks, including blocks without instances, and those in its removed blocks.
 func (m *Manifest) Blocks() []string {
 	root := m.tree.Root
-	list := slices.Collect(maps.Keys(root.Resources))
+	var list []string
+	for name, r := range root.Resources {
+		if r.Check == nil {
+			list = append(list, name)
+		}
+	}
 	for name := range root.Calls {
 		list = append(list, "module."+name)
 	}

@@ -9,7 +9,13 @@ import (
 type Operation = instance.Operation
 
 // Unattended are the blocks of a manifest whose images run in addition to the resources.
-type Unattended struct{ of *eval.Modules }
+type Unattended struct {
+	of      *eval.Modules
+	lookups []*Resource
+}
+
+// Lookups returns the resources that checks read, sorted by address: check.CHECK.NAME, with the module before it.
+func (u Unattended) Lookups() []*Resource { return u.lookups }
 
 // Notify returns the declared notify blocks, sorted by name.
 func (u Unattended) Notify() []Notify { return u.of.Notify }

@@ -15,6 +15,7 @@ import (
 	"deployster/plan/change"
 	"deployster/plan/decide"
 	"deployster/plan/exclusive"
+	"deployster/plan/lookup"
 	"deployster/plan/query"
 	"deployster/plan/reason"
 	"deployster/plan/subject"
@@ -65,14 +66,16 @@ func whole(ctx context.Context, x *query.Session, d *decide.Decisions, cycles ma
 		return nil
 	}
 	p.Layers = layers
+	final := a.decisions.Final()
+	looked := lookup.Find(ctx, x, final)
+	p.Images = x.Prober.Images() // also those of what was looked up
 	for _, ref := range slices.Sorted(maps.Keys(p.Images)) {
 		if x.Options.FromRegistry != nil && x.Options.FromRegistry(ref) {
 			p.Pulled = append(p.Pulled, ref)
 		}
 	}
-	final := a.decisions.Final()
 	p.Outputs, p.Operations = a.outputs(final), a.scheduled()
-	checks, diags := a.subject.Manifest.Checks(final)
+	checks, diags := a.subject.Manifest.Checks(final, looked)
 	x.Findings.Report(nil, "", diags)
 	p.Checks = checks
 	p.Entries = a.entries(p)

@@ -71,9 +71,9 @@ func (e Evaluator) Outputs() (map[string]state.Output, diag.Diagnostics) {
 	return outputs, diags
 }
 
-// Checks evaluates the check blocks. The state of a resource that was not reached is not known,
+// Checks evaluates the check blocks; look reads what they declare to be read, nil = nothing. The state of a resource that was not reached is not known,
 // whatever the plan expected of it.
-func (e Evaluator) Checks() ([]config.CheckResult, diag.Diagnostics) {
+func (e Evaluator) Checks(look func(config.States) config.Looked) ([]config.CheckResult, diag.Diagnostics) {
 	q := e.queries
 	seen := func(addr string) observe.View {
 		v, step := q.Facts.Look(addr), q.Plan.Resources[addr]
@@ -82,5 +82,9 @@ func (e Evaluator) Checks() ([]config.CheckResult, diag.Diagnostics) {
 		}
 		return v
 	}
-	return q.Manifest.Checks(observe.States(slices.Sorted(maps.Keys(q.Plan.Resources)), seen, q.Prior))
+	scope, looked := observe.States(slices.Sorted(maps.Keys(q.Plan.Resources)), seen, q.Prior), config.Looked{}
+	if look != nil {
+		looked = look(scope)
+	}
+	return q.Manifest.Checks(scope, looked)
 }

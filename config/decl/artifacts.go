@@ -73,16 +73,28 @@ func (l *loader) publish(b *hcl.Block) {
 // resourceNames is the set of the names of resource blocks, and publishNames that of
 // publish blocks.
 type (
-	resourceNames struct{ b *Module }
-	publishNames  struct{ b *Module }
+	resourceNames struct {
+		b *Module
+		u Usage
+	}
+	publishNames struct{ b *Module }
 )
 
 func (n resourceNames) Has(name string) bool {
-	return n.b.Resources[name] != nil && n.b.Resources[name].Publish == nil
+	if n.u.Check != nil && n.u.Check.Lookups[name] != nil {
+		return true
+	}
+	r := n.b.Resources[name]
+	return r != nil && r.Publish == nil && r.Check == nil
 }
 
 func (n resourceNames) List() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(n.b.Resources)), func(name string) bool { return !n.Has(name) })
+	all := slices.Collect(maps.Keys(n.b.Resources))
+	if n.u.Check != nil {
+		all = slices.AppendSeq(all, maps.Keys(n.u.Check.Lookups))
+	}
+	slices.Sort(all)
+	return slices.DeleteFunc(all, func(name string) bool { return !n.Has(name) })
 }
 
 func (n publishNames) Has(name string) bool {

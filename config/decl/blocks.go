@@ -126,6 +126,8 @@ type Resource struct {
 	// Publish is set for a publish block. It is stored as the resource with the name
 	// publish.NAME, which no resource can have.
 	Publish *Publish
+	// Check is the check that alone reads it: it is stored under LookupPrefix. nil = it is a resource of the module.
+	Check *Check
 	// DefaultsOf is the type whose defaults are merged into the config; nil = none.
 	DefaultsOf *Block
 }

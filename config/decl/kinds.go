@@ -70,7 +70,7 @@ var kinds = []Kind{
 	{Block: "operation", named: true, schema: schema.Operation, decode: (*loader).operation},
 	{Block: "resource", named: true, schema: schema.Resource, decode: (*loader).resource,
 		Root: "resource", Noun: "resource", Advice: "Declare it with a resource block, or correct the name", allowed: notStatic,
-		declared: func(b *Module, _ Usage) Names { return resourceNames{b} }, expressions: resourceExpressions},
+		declared: func(b *Module, u Usage) Names { return resourceNames{b, u} }, expressions: resourceExpressions},
 	{Block: "artifact", named: true, schema: schema.Artifact, decode: (*loader).artifact,
 		Root: "artifact", Noun: "artifact", Advice: "Declare it with an artifact block in the root manifest, or correct the name",
 		allowed: notStatic, declared: func(b *Module, _ Usage) Names { return names[*Block](b.Artifacts) }},

@@ -153,6 +153,7 @@ func (t *Tree) decode(b *Module, bodies []hcl.Body) (*loader, hcl.Diagnostics) {
 	if b.Parent != nil {
 		l.childOnly()
 	}
+	l.add(b.shadows()...)
 	return l, l.diags
 }
 

@@ -18,6 +18,7 @@ type Usage struct {
 	Plan    bool   // plan may be used, the whole plan: in a rule of a policy
 	Denied  bool   // deny may be used: in the message of a rule
 	Self    bool   // of a resource: self.state and its other attributes may be used
+	Check   *Check // whose lookups may be used, nil for none
 	// Repeated is the block whose each or count may be used, nil for none.
 	Repeated *Block
 	// Owner is the resource whose aliases may be used, nil for none.
@@ -87,7 +88,7 @@ func resourceExpressions(b *Module, visit func(Expression)) {
 		keys(slices.Concat(r.DependsOn, r.Subscribe), &r.Block, visit)
 		sorted(r.Aliases, func(t Dependency) { keys([]Dependency{t}, &r.Block, visit) })
 		for _, expr := range r.Expressions() {
-			visit(Expression{Expr: expr, Usage: Usage{What: "the config of a resource", Repeated: &r.Block, Owner: r, Secrets: true}})
+			visit(Expression{Expr: expr, Usage: Usage{What: "the config of a resource", Repeated: &r.Block, Owner: r, Secrets: r.Check == nil}})
 		}
 		for _, expr := range r.Triggers {
 			visit(Expression{Expr: expr, Usage: Usage{What: "replace_triggered_by", Repeated: &r.Block}})
@@ -107,7 +108,12 @@ func outputExpressions(b *Module, visit func(Expression)) {
 }
 
 func checkExpressions(b *Module, visit func(Expression)) {
-	sorted(b.Checks, func(c *Check) { conditions(c.Asserts, nil, visit) })
+	sorted(b.Checks, func(c *Check) {
+		conditions(c.Asserts, nil, func(x Expression) {
+			x.Usage.Check = c
+			visit(x)
+		})
+	})
 }
 
 func callExpressions(b *Module, visit func(Expression)) {

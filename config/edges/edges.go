@@ -175,7 +175,10 @@ func (r *collector) dependency(t decl.Dependency, at instance.Scope, into *depSe
 
 // everything adds all resources of a module.
 func (r *collector) everything(mod *instance.Module, into *depSet) {
-	for _, s := range mod.Resources {
+	for name, s := range mod.Resources {
+		if mod.Decl.Resources[name].Check != nil {
+			continue // nothing comes after what a check reads
+		}
 		into.through(&s.Expansion)
 		for i := range s.List {
 			into.add(&s.List[i])

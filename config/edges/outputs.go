@@ -24,8 +24,13 @@ func CheckedArtifacts(m *eval.Modules) []string {
 	m.Top.Each(func(mod *instance.Module) {
 		for _, check := range mod.Decl.Checks {
 			for _, c := range check.Asserts {
-				r.expr(c.Expr, mod.Scope(), in)
-				r.expr(c.Message, mod.Scope(), in)
+				r.expr(c.Expr, mod.Checking(check), in)
+				r.expr(c.Message, mod.Checking(check), in)
+			}
+			for _, l := range check.Lookups {
+				for _, expr := range l.Expressions() {
+					r.expr(expr, mod.Scope(), in)
+				}
 			}
 		}
 	})

@@ -105,7 +105,11 @@ func (e *Evaluator) set(root, name string, mod *instance.Module) Choice {
 
 // Choose returns what the references to a name need.
 func (e *Evaluator) Choose(root, name string, references []refs.Reference, at instance.Scope) Choice {
-	s := e.set(root, name, at.Mod)
+	named := name
+	if root == "resource" {
+		named = at.Block(name)
+	}
+	s := e.set(root, named, at.Mod)
 	if s.Of == nil || s.Of.Pending {
 		return s
 	}

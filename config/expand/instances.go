@@ -14,7 +14,8 @@ import (
 type Instances struct {
 	Modules   *eval.Modules
 	List      []*instance.Instance // sorted by address
-	Resources []*instance.Resource // the resources of List
+	Resources []*instance.Resource // the resources of List that are managed or read by themselves
+	Lookups   []*instance.Resource // those of List that only a check reads
 }
 
 // New returns the instances of a tree; there are none before Instantiate.

@@ -68,11 +68,15 @@ func (m *Instances) makeInstances() hcl.Diagnostics {
 		}
 	})
 	slices.SortFunc(m.List, func(a, b *instance.Instance) int { return strings.Compare(a.Address, b.Address) })
-	m.Resources = make([]*instance.Resource, len(m.List))
+	m.Resources = make([]*instance.Resource, 0, len(m.List))
 	diags := m.Modules.Diags
 	failed := map[*decl.Resource]bool{}
-	for i, inst := range m.List {
-		m.Resources[i] = &inst.Resource
+	for _, inst := range m.List {
+		if inst.Decl.Check == nil {
+			m.Resources = append(m.Resources, &inst.Resource)
+		} else {
+			m.Lookups = append(m.Lookups, &inst.Resource)
+		}
 		if !failed[inst.Decl] {
 			d := m.resolveAliases(e, inst)
 			diags = append(diags, d...)

@@ -245,6 +245,10 @@ func (m *Instances) fill(r *instance.Instance) hcl.Diagnostics {
 		a.publish(r)
 		return a.diags
 	}
+	if d.Check != nil {
+		r.ReadOnly = true
+		return a.diags
+	}
 	r.Watch = set.Watch
 	a.ownHost(r)
 	a.read("read_only", cty.Bool, func(v cty.Value) error { r.ReadOnly = v.True(); return nil })

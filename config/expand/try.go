@@ -22,8 +22,9 @@ func (m *Instances) tryAll(e *eval.Evaluator) hcl.Diagnostics {
 	diags := m.tryInstances()
 	m.Modules.Top.Each(func(mod *instance.Module) {
 		for _, name := range slices.Sorted(maps.Keys(mod.Decl.Checks)) {
-			for _, c := range mod.Decl.Checks[name].Asserts {
-				diags = append(diags, results.Mistakes(e, c, mod.Scope())...)
+			check := mod.Decl.Checks[name]
+			for _, c := range check.Asserts {
+				diags = append(diags, results.Mistakes(e, c, mod.Checking(check))...)
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(mod.Decl.Outputs)) {

@@ -146,13 +146,26 @@ type Scope struct {
 	Mod *Module
 	At  Occurrence
 	Res *Instance // the resource whose dependencies dep.ALIAS refers to; nil outside a resource
+	// Check is the check whose resources may be used; nil outside a check.
+	Check *decl.Check
+}
+
+// Checking returns the scope of the assertions of a check of the module.
+func (m *Module) Checking(c *decl.Check) Scope { return Scope{Mod: m, Check: c} }
+
+// Block returns the name of the block that resource.NAME refers to in this scope.
+func (s Scope) Block(name string) string {
+	if s.Check != nil && s.Check.Lookups[name] != nil {
+		return s.Check.Lookups[name].Name
+	}
+	return name
 }
 
 // Scope returns the scope of the module's expressions outside of resources.
 func (m *Module) Scope() Scope { return Scope{Mod: m} }
 
 // Scope returns the scope of the resource's expressions.
-func (i *Instance) Scope() Scope { return Scope{i.Mod, i.At, i} }
+func (i *Instance) Scope() Scope { return Scope{Mod: i.Mod, At: i.At, Res: i} }
 
 // Inputs returns the scope of the module block, which sets the variables.
 func (m *Module) Inputs() Scope { return Scope{Mod: m.Caller, At: m.At} }

@@ -9,6 +9,7 @@ import (
 	"deployster/config/decl"
 	"deployster/config/eval"
 	"deployster/config/instance"
+	"deployster/config/source"
 )
 
 // CheckStatus is the result of a check.
@@ -31,22 +32,29 @@ type CheckResult struct {
 }
 
 // Checks evaluates all checks, those of the root before those of modules, each
-// sorted by name.
-func Checks(e *eval.Evaluator) (out []CheckResult, diags hcl.Diagnostics) {
+// sorted by name. failed has why what checks read could not be read, by address.
+func Checks(e *eval.Evaluator, failed map[string]string) (out []CheckResult, diags hcl.Diagnostics) {
 	e.M.Top.Each(func(mod *instance.Module) {
 		for _, name := range slices.Sorted(maps.Keys(mod.Decl.Checks)) {
-			c, d := check(e, mod.Decl.Checks[name], mod)
+			c, d := check(e, mod.Decl.Checks[name], mod, failed)
 			out, diags = append(out, c), append(diags, d...)
 		}
 	})
 	return out, diags
 }
 
-func check(e *eval.Evaluator, c *decl.Check, mod *instance.Module) (CheckResult, hcl.Diagnostics) {
+func check(e *eval.Evaluator, c *decl.Check, mod *instance.Module, failed map[string]string) (CheckResult, hcl.Diagnostics) {
 	out := CheckResult{Name: mod.Join(c.Name), Status: CheckPass, Gate: c.Gate}
 	var diags hcl.Diagnostics
+	for _, name := range slices.Sorted(maps.Keys(c.Lookups)) {
+		if why := failed[mod.Join(c.Lookups[name].Name)]; why != "" {
+			d := source.Failure(c.Lookups[name].At, "Check "+out.Name+" failed", "resource.%s cannot be read: %s", name, why)
+			d.Severity = hcl.DiagWarning
+			out.Status, out.Messages, diags = CheckFail, append(out.Messages, d.Detail), append(diags, d)
+		}
+	}
 	for _, a := range c.Asserts {
-		v, why := judge(e, a, mod.Scope())
+		v, why := judge(e, a, mod.Checking(c))
 		switch {
 		case v == undecided && out.Status == CheckPass:
 			out.Status = CheckUnknown

@@ -37,6 +37,13 @@ func (s Schema) with(block string, inner Schema) Schema {
 	return s
 }
 
+// withNamed adds a nested block that has a name.
+func (s Schema) withNamed(block string, inner Schema) Schema {
+	s = s.with(block, inner)
+	s.Blocks[len(s.Blocks)-1].LabelNames = []string{"name"}
+	return s
+}
+
 func (s Schema) hinting(hints map[string]string, otherwise func(Schema, string, bool) string) Schema {
 	s.hints, s.otherwise = hints, otherwise
 	return s

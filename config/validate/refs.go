@@ -94,7 +94,7 @@ func checkRef(b *decl.Module, ref refs.Reference, p decl.Usage) *hcl.Diagnostic 
 	}
 	switch root {
 	case "resource":
-		return resourceAttr(ref, &b.Resources[name].Block)
+		return resourceAttr(ref, &b.Named(name, p).Block)
 	case "module":
 		return moduleAttr(b, ref, p)
 	case "dep":

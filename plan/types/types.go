@@ -92,6 +92,13 @@ func (d *Types) QueryOthers(ctx context.Context) {
 	d.types, d.typeCache, d.mounts = quiet.types, quiet.typeCache, quiet.mounts
 }
 
+// QueryAlso queries the images of resources that the manifest has besides its usual ones, and reports errors to findings.
+func (d *Types) QueryAlso(ctx context.Context, resources []*config.Resource, f *findings.List) {
+	also := d.clone()
+	also.findings = f
+	also.initEach(ctx, resources)
+}
+
 // clone returns the same types with findings of their own.
 func (d *Types) clone() *Types {
 	return &Types{subject: d.subject, findings: findings.New(d.subject), prober: d.prober, plugs: d.plugs,

@@ -18,7 +18,9 @@ import (
 	"deployster/plan"
 	"deployster/plan/artifacts"
 	"deployster/plan/drift"
+	"deployster/plan/lookup"
 	"deployster/plan/plugs"
+	"deployster/plan/query"
 	"deployster/plan/subject"
 	"deployster/state"
 )
@@ -163,6 +165,18 @@ func (p Planner) Drift(ctx context.Context, in Inputs) (*drift.Report, diag.Diag
 	}
 	report, diags := drift.Find(ctx, m, in.Prior, asked, o)
 	return report, diags, nil
+}
+
+// Look returns what reads what the checks of an apply declare to be read: m is its manifest, now its state at that time, and asked its
+// clients.
+func (p Planner) Look(in Inputs, m *config.Manifest, now func() state.Snapshot,
+	asked clients.Clients) func(context.Context, config.States) config.Looked {
+	if len(m.Unattended().Lookups()) == 0 {
+		return nil
+	}
+	return func(ctx context.Context, s config.States) config.Looked {
+		return lookup.Find(ctx, query.New(m, now(), asked, p.Options(in)), s)
+	}
 }
 
 // Expanded returns a manifest with the artifact versions and the instances that became known during planning.

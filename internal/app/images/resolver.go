@@ -88,7 +88,11 @@ func (rs *Resolver) All(ctx context.Context) (map[string]string, error) {
 		refused      bool
 	}
 	read := map[string]name{} // many resources share a type
-	for _, r := range slices.Concat(rs.manifest.Resources(), typesOfArtifacts(rs.manifest), rs.notifiers()) {
+	var looked []*config.Resource
+	if rs.Pin { // a plan fetches them when it reads them: what fails then is a warning
+		looked = rs.manifest.Unattended().Lookups()
+	}
+	for _, r := range slices.Concat(rs.manifest.Resources(), typesOfArtifacts(rs.manifest), rs.notifiers(), looked) {
 		if !rs.Wanted(r.Address) {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 
 	"deployster/config"
 	"deployster/internal/app"
@@ -77,7 +78,7 @@ func otherImages(ctx context.Context, e *app.Engine, at *machine.Machine, m *con
 	client := at.Client(e.Command(), at.Places, state.Snapshot{}, pins, resolver)
 	var diags diag.Diagnostics
 	noted := map[string]bool{} // types that no machine could be queried for
-	for _, r := range m.Resources() {
+	for _, r := range slices.Concat(m.Resources(), m.Unattended().Lookups()) {
 		if r.Publish != nil {
 			continue // it uses no image but its own
 		}

@@ -108,6 +108,7 @@ func Run(ctx context.Context, c command.Command, a Approved, ro RunOptions) (Ran
 	o.KeepGoing, o.Abort, o.Left = ro.KeepGoing, c.Abort, a.Left
 	o.Events, o.Now, o.Reacher = c.Applying, time.Now, hosts.NewReacher(a.Places)
 	o.Secret, o.Hide = c.Work.Secrets.Learn, c.Work.Secrets.Hide
+	o.Look = a.Planner(c).Look(a.Inputs(0), a.expanded.Applying(time.Now()), a.store.Snapshot, a.Clients)
 	o.Pod = func(key string) string { return remote.ActionPod(a.lineage, key) }
 	end := c.UI.Begin("Applying", toDo(a.Plan))
 	report, err := apply.Run(ctx, a.Plan, a.expanded.Applying(time.Now()), a.store.Snapshot(), journal, a.Clients, o)
