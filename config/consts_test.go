@@ -66,3 +66,43 @@ func TestConsts_Refused(t *testing.T) {
 		t.Errorf("%v", diags)
 	}
 }
+
+// The source of a module may have constants in it, which decide what is read; nothing else may be in it.
+func TestConsts_InTheSourceOfAModule(t *testing.T) {
+	t.Parallel()
+	const which = "variable \"which\" {\n  const   = true\n  default = \"a\"\n}\nvariable \"late\" { default = \"a\" }\nlocals { l = \"a\" }\n"
+	call := func(source string) string {
+		return which + "module \"m\" { source = " + source + " }\noutput \"o\" { value = module.m.is }\n"
+	}
+	files := func(main string) map[string]string {
+		return map[string]string{"main.hcl": main, "a": "output \"is\" { value = \"A\" }\n", "b": "output \"is\" { value = \"B\" }\n",
+			"outer": "variable \"x\" { default = \"a\" }\nmodule \"n\" { source = \"../${var.x}\" }\noutput \"is\" { value = 1 }\n"}
+	}
+	for _, c := range []struct{ source, flag, want, fails string }{
+		{source: `"./${var.which}"`, want: `"A"`},
+		{source: `"./${var.which}"`, flag: "which=b", want: `"B"`},
+		{source: `format("./%s", lower(var.which))`, flag: "which=B", want: `"B"`},
+		{source: `"./${var.late}"`, fails: "main.hcl:7: Not a constant: The variable \"late\" is not known yet when the source of a module is read. " +
+			"Write const = true in its block (main.hcl:5)."},
+		{source: `"./${local.l}"`, fails: "local.l cannot be used in the source of a module"},
+		{source: `"./${var.wich}"`, fails: `The variable "wich" is not declared. Did you mean "which"?`},
+		{source: `var.which == "a" ? null : "./b"`, fails: "must be a text that is known before anything"},
+		{source: `"./outer"`, fails: "var.x cannot be used in the source of a module that is called by a module"},
+	} {
+		var vars []string
+		if c.flag != "" {
+			vars = append(vars, c.flag)
+		}
+		m, diags := loadWith(t, files(call(c.source)), vars...)
+		if c.fails != "" {
+			if !diags.HasErrors() || !strings.Contains(diags.Error(), c.fails) {
+				t.Errorf("%s: %v", c.source, diags)
+			}
+			continue
+		}
+		fatal(t, diags)
+		if outputs, diags := m.Outputs(nil); diags.HasErrors() || string(outputs[0].Value) != c.want {
+			t.Errorf("%s with %q: %v, %v", c.source, c.flag, outputs, diags)
+		}
+	}
+}

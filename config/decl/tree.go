@@ -2,6 +2,7 @@ package decl
 
 import (
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
 	"deployster/config/refs"
 	"deployster/config/source"
@@ -14,7 +15,8 @@ type Tree struct {
 	Set        *source.Set
 	Refs       *refs.Index
 	Root       *Module
-	modules    int // the number of module blocks read so far
+	modules    int                  // the number of module blocks read so far
+	consts     map[string]cty.Value // the values of the constants, before any module is read
 	StatePath  string
 	StateAt    hcl.Range // of StatePath
 	AutoEdges  bool      // types may declare automatic dependencies
@@ -45,6 +47,7 @@ func (t *Tree) Load(vars []source.VarInput) (diags hcl.Diagnostics, goOn bool) {
 	if d := t.checkVersion(l); len(d) > 0 {
 		return d, false
 	}
+	t.consts = t.Consts(vars)
 	diags = append(diags, t.loadModules(t.Root)...)
 	t.Set.Release()
 	return append(diags, t.setVariables(vars)...), true

@@ -27,7 +27,8 @@ func Reads(w *workspace.Workspace, used map[string]config.RemoteState) map[strin
 	return reads
 }
 
-// Check refuses outputs that are older than those that an apply of this state has used, and the state itself as another one.
+// Check refuses outputs that are older than those that an apply of this state has used, those of another state at the same place, and
+// the state itself as another one.
 func Check(w *workspace.Workspace, own state.Place, prior state.Snapshot, used map[string]config.RemoteState) error {
 	for _, name := range slices.Sorted(maps.Keys(used)) {
 		r := used[name]
@@ -35,7 +36,11 @@ func Check(w *workspace.Workspace, own state.Place, prior state.Snapshot, used m
 		if place == own.String() {
 			return diag.Errorf("One state", "remote_state.%s names the state of this project. Use its resources directly.", name)
 		}
-		if was, known := prior.Read[place]; known && was.Lineage == r.Lineage && r.Serial < was.Serial {
+		was, known := prior.Read[place]
+		switch {
+		case known && was.Lineage != r.Lineage:
+			return another(name, place, r.Lineage, was.Lineage)
+		case known && r.Serial < was.Serial:
 			return older(name, place, r.Serial, was.Serial)
 		}
 	}
@@ -46,6 +51,12 @@ func older(name, place string, serial, used uint64) error {
 	return diag.Errorf("Older outputs than those that were used", "remote_state.%s: %s publishes the serial %d, and this project has used "+
 		"serial %d already. Nothing was changed. An earlier version may have been restored there: apply in that project, until its "+
 		"serial is higher.", name, place, serial, used)
+}
+
+func another(name, place, lineage, used string) error {
+	return diag.Errorf("Another state than the one that was used", "remote_state.%s: %s has the lineage %s, and this project has used the "+
+		"state with the lineage %s at that place. Nothing was changed. If the other project has begun its state anew, accept that with "+
+		"`deployster state rm '%s'`: it forgets which outputs were used.", name, diag.Visible(place), lineage, used, diag.Visible(place))
 }
 
 // ErrChanged reports that what was used of another state is published no more as it was.

@@ -2,10 +2,12 @@ package remotes
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	"deployster/config"
+	"deployster/internal/app/stateedit"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/state"
@@ -69,8 +71,10 @@ func TestCheck_RefusesOlderOutputs(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if err := Check(w, w.Place("own.json"), at("another", 9), used); err != nil {
-		t.Errorf("a state with another lineage: %v", err)
+	for _, serial := range []uint64{0, 9} {
+		if err := Check(w, w.Place("own.json"), at("another", serial), used); err == nil || !strings.Contains(err.Error(), "Another state") {
+			t.Errorf("a state with another lineage: %v", err)
+		}
 	}
 	if err := Check(w, w.Place(place), state.Snapshot{}, used); err == nil || !strings.Contains(err.Error(), "One state") {
 		t.Errorf("its own state: %v", err)
@@ -120,4 +124,41 @@ func (l *listener) Diagnostics(list diag.Diagnostics) { *l = append(*l, list...)
 func (l *listener) Printf(string, ...any)             {}
 func (l *listener) AskVariable(context.Context, config.Missing) (string, error) {
 	return "", context.Canceled
+}
+
+// The state of another project that has begun anew is accepted by forgetting what was used of the earlier one.
+func TestCheck_AnotherStateIsAccepted(t *testing.T) {
+	t.Parallel()
+	net, web := two(t)
+	net.publish(state.StatusOK, &state.Exports{}, map[string]string{"vpc": `"v-1"`})
+	used, _ := web.used()
+	w := web.open()
+	own, place := w.StatePlaceAround(), w.Place(used["net"].URL).String()
+	store, err := w.OpenState(t.Context(), own, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := store.Snapshot().Clone()
+	next.HasRead(map[string]state.Read{place: {Lineage: "earlier", Serial: 7}})
+	if err := errors.Join(store.Replace(next), Check(w, own, store.Snapshot(), nil)); err != nil {
+		t.Fatal(err)
+	}
+	refused := Check(w, own, store.Snapshot(), used)
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if refused == nil || !strings.Contains(refused.Error(), "deployster state rm '"+place+"'") {
+		t.Fatalf("it is refused: %v", refused)
+	}
+	done, err := stateedit.NewEditor(w, false).Forget(t.Context(), []string{place})
+	if err != nil || len(done.Forgotten) != 1 {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	now, err := w.ReadState(t.Context(), own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Check(w, own, now, used); err != nil {
+		t.Error(err)
+	}
 }

@@ -134,6 +134,8 @@ func (e Editor) edit(ctx context.Context, o state.Options,
 func (e Editor) Forget(ctx context.Context, addresses []string) (StateEdit, error) {
 	return e.Edit(ctx, "state rm", func(now state.Snapshot) (state.Snapshot, StateEdit, error) {
 		rest, gone := withoutGone(&now, addresses)
+		rest, read := e.withoutRead(&now, rest)
+		gone = append(gone, read...)
 		if len(rest) == 0 && len(gone) > 0 {
 			return now, StateEdit{Forgotten: gone}, nil
 		}
@@ -170,6 +172,24 @@ func withoutGone(now *state.Snapshot, addresses []string) (rest, gone []string) 
 		now.Transferred = slices.DeleteFunc(slices.Clone(now.Transferred), func(t state.Transferred) bool { return t.Address == addr })
 	}
 	return rest, gone
+}
+
+// withoutRead forgets which outputs of other states were used, by the names of these states, and returns the rest of the addresses.
+func (e Editor) withoutRead(now *state.Snapshot, addresses []string) (rest, forgotten []string) {
+	now.Read = maps.Clone(now.Read)
+	for _, addr := range addresses {
+		name := addr
+		if strings.ContainsRune(addr, '/') {
+			name = e.w.Place(addr).String()
+		}
+		if _, read := now.Read[name]; !read {
+			rest = append(rest, addr)
+			continue
+		}
+		forgotten = append(forgotten, name)
+		delete(now.Read, name)
+	}
+	return rest, forgotten
 }
 
 // onItsWay refuses to edit what is on its way between two states.
