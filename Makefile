@@ -106,6 +106,7 @@ test: build
 test-long: build
 	.ci/setup test
 	DEPLOYSTER_LONG=1 go test -vet=off -count=1 -timeout 75m -parallel 4 -run '^TestScripts_Pass$$' $(LONGEST)
+	DEPLOYSTER_LONG=1 go test -vet=off -count=1 -run '^TestModel_OutputsFollowTheStateOnServers$$' ./state
 
 # The README's two commands on a bare Debian 12, which shows what .ci/setup lacks. BARE is a
 # directory that keeps the Debian for the next run. .ci/bare DIR COMMAND... runs other commands.

@@ -220,30 +220,54 @@ func (p *publisher) step(i int) {
 func TestModel_OutputsFollowTheState(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
-	for _, kind := range []string{"file", "dir"} {
-		histories, steps := 40, 25
-		if kind == "dir" {
-			histories, steps = 8, 15
-		}
+	for n := range 40 {
+		t.Run(fmt.Sprintf("file/%d", n), func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "s.json")
+			publish(t, seed, n, 25, false, func(h *hazard) Place { return fileAt{File(path), h} })
+		})
+	}
+	for n := range 8 {
+		t.Run(fmt.Sprintf("dir/%d", n), func(t *testing.T) {
+			t.Parallel()
+			publish(t, seed, n, 15, true, inStore(t, inDir()))
+		})
+	}
+}
+
+// The same holds with a real PostgreSQL and a real S3.
+func TestModel_OutputsFollowTheStateOnServers(t *testing.T) {
+	histories, steps := 1, 4
+	if os.Getenv("DEPLOYSTER_LONG") != "" {
+		histories, steps = 10, 12
+	}
+	seed := rand.Uint64()
+	for _, kind := range onServers(t) {
 		for n := range histories {
-			t.Run(fmt.Sprintf("%s/%d", kind, n), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s/%d", kind.name, n), func(t *testing.T) {
 				t.Parallel()
-				root := t.TempDir()
-				p := &publisher{t: t, rnd: rand.New(rand.NewPCG(seed, uint64(n))), values: map[uint64]string{}, history: []string{fmt.Sprint(seed)}}
-				p.at = func(h *hazard) Place { return fileAt{File(filepath.Join(root, "s.json")), h} }
-				if p.shared = kind == "dir"; p.shared {
-					store := inDir().empty(t)
-					p.at = func(h *hazard) Place {
-						return &Remote{URL: "dir:///shop", Machine: NewID(), Connect: func() (*sharedlog.Log, error) {
-							return sharedlog.New(endangered{store(), h}, sharedlog.Timing{Gone: 20 * time.Millisecond, Patience: time.Second,
-								Call: 30 * time.Second, Poll: time.Millisecond}), nil
-						}}
-					}
-				}
-				for i := range steps {
-					p.step(i)
-				}
+				publish(t, seed, n, steps, true, inStore(t, kind))
 			})
 		}
+	}
+}
+
+// publish runs one random history.
+func publish(t *testing.T, seed uint64, n, steps int, shared bool, at func(h *hazard) Place) {
+	p := &publisher{t: t, rnd: rand.New(rand.NewPCG(seed, uint64(n))), values: map[uint64]string{}, history: []string{fmt.Sprint(seed)},
+		at: at, shared: shared}
+	for i := range steps {
+		p.step(i)
+	}
+}
+
+// inStore returns what opens one state in a store, for commands with hazards.
+func inStore(t *testing.T, kind storeKind) func(h *hazard) Place {
+	store := kind.empty(t)
+	return func(h *hazard) Place {
+		return &Remote{URL: kind.name + ":///shop", Machine: NewID(), Connect: func() (*sharedlog.Log, error) {
+			return sharedlog.New(endangered{store(), h}, sharedlog.Timing{Gone: kind.slow * 20 * time.Millisecond, Patience: time.Second,
+				Call: 30 * time.Second, Poll: time.Millisecond}), nil
+		}}
 	}
 }
