@@ -84,6 +84,7 @@ var ranks = map[string]int{
 	"config/ignore":                           14,
 	"config/decl":                             15,
 	"config/schema":                           13,
+	"config/constants":                        14,
 	"config/validate":                         16,
 	"config/write":                            16,
 	"config/instance":                         17,

@@ -11,6 +11,7 @@ import (
 	"deployster/internal/base/encryption"
 	"deployster/internal/base/jsondoc"
 	"deployster/state/content"
+	"deployster/state/place"
 )
 
 // Outside is a state of another project that is used without its lock. It is read when Beside is called, and can only be told what
@@ -39,7 +40,7 @@ func (o *Outside) Replace(Snapshot) error { return errors.ErrUnsupported }
 
 // Announce tells whoever reads the state from now on what comes to it. It fails if the state was moved away meanwhile.
 func (o *Outside) Announce(a Announced) error {
-	err := o.at.announce(a)
+	err := noticesOf(o.at).announce(a)
 	if err == nil {
 		_, _, err = Load(o.place, o.at.keys)
 	}
@@ -47,19 +48,19 @@ func (o *Outside) Announce(a Announced) error {
 }
 
 // Announced returns what comes to the state.
-func (o *Outside) Announced() ([]Announced, error) { return o.at.announced() }
+func (o *Outside) Announced() ([]Announced, error) { return noticesOf(o.at).all() }
 
 // Withdraw forgets what was announced under an id.
-func (o *Outside) Withdraw(id string) error { return o.at.withdraw(id) }
+func (o *Outside) Withdraw(id string) error { return noticesOf(o.at).withdraw(id) }
 
 // Announce tells whoever reads the state from now on what comes to it.
-func (s *Store) Announce(a Announced) error { return s.at.announce(a) }
+func (s *Store) Announce(a Announced) error { return noticesOf(s.at).announce(a) }
 
 // Announced returns what comes to the state, in the order of its addresses.
-func (s *Store) Announced() ([]Announced, error) { return s.at.announced() }
+func (s *Store) Announced() ([]Announced, error) { return noticesOf(s.at).all() }
 
 // Withdraw forgets what was announced under an id.
-func (s *Store) Withdraw(id string) error { return s.at.withdraw(id) }
+func (s *Store) Withdraw(id string) error { return noticesOf(s.at).withdraw(id) }
 
 // AnnouncedAt returns what comes to a state. It takes no lock.
 func AnnouncedAt(place Place, keys *encryption.Keyring) ([]Announced, error) {
@@ -67,7 +68,7 @@ func AnnouncedAt(place Place, keys *encryption.Keyring) ([]Announced, error) {
 	if err != nil {
 		return nil, err
 	}
-	return at.announced()
+	return noticesOf(at).all()
 }
 
 // BringAnnounced brings what was announced to the place that the state has moved from, which is marked as moved.
@@ -88,7 +89,15 @@ func (s *Store) BringAnnounced(from Place) error {
 	return nil
 }
 
-func (s storage) announce(a Announced) error {
+// notices are what is announced to a state.
+type notices struct {
+	place.Found
+	keys *encryption.Keyring
+}
+
+func noticesOf(s storage) notices { return notices{s.Found, s.keys} }
+
+func (s notices) announce(a Announced) error {
 	a.Format = Format
 	body, err := jsondoc.Encode(a)
 	if err == nil {
@@ -103,13 +112,13 @@ func (s storage) announce(a Announced) error {
 	return nil
 }
 
-func (s storage) announced() (list []Announced, err error) {
+func (s notices) all() (list []Announced, err error) {
 	stored, err := s.Found.Announced()
 	if err != nil {
 		return nil, refuse(err, "Cannot read what is announced", "%s: %s. Nothing was changed.", s.State, err)
 	}
 	for _, id := range slices.Sorted(maps.Keys(stored)) {
-		a, err := s.openAnnounced(id, stored[id])
+		a, err := s.open(id, stored[id])
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +128,7 @@ func (s storage) announced() (list []Announced, err error) {
 	return list, nil
 }
 
-func (s storage) openAnnounced(id string, data []byte) (a Announced, err error) {
+func (s notices) open(id string, data []byte) (a Announced, err error) {
 	name := "the announcement " + id + " to " + s.State
 	if data, err = s.keys.Open(encryption.Announcement, name, data); err != nil {
 		return a, err
@@ -136,9 +145,10 @@ func (s storage) openAnnounced(id string, data []byte) (a Announced, err error) 
 	return a, nil
 }
 
-func (s storage) withdraw(id string) error {
+func (s notices) withdraw(id string) error {
 	if err := s.Found.Withdraw(id); err != nil {
-		return refuse(err, "Cannot withdraw an announced transfer", "%s: %s. The next apply of one of the two projects does it.", s.State, err)
+		return refuse(err, "Cannot withdraw an announced transfer", "%s: %s. The next apply of one of the two projects does it.", s.State,
+			err)
 	}
 	return nil
 }

@@ -71,7 +71,8 @@ func (e Evaluator) Outputs() (map[string]state.Output, diag.Diagnostics) {
 	return outputs, diags
 }
 
-// Checks evaluates the check blocks; look reads what they declare to be read, nil = nothing. The state of a resource that was not reached is not known,
+// Checks evaluates the check blocks; look reads what they declare to be read, nil = nothing.
+// The state of a resource that was not reached is not known,
 // whatever the plan expected of it.
 func (e Evaluator) Checks(look func(config.States) config.Looked) ([]config.CheckResult, diag.Diagnostics) {
 	q := e.queries

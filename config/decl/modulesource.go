@@ -1,18 +1,14 @@
 package decl
 
 import (
-	"maps"
 	"path/filepath"
-	"slices"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
+	"deployster/config/constants"
 	"deployster/config/refs"
 	"deployster/config/source"
 	"deployster/internal/base/diag"
-	"deployster/internal/base/words"
 	"deployster/internal/runtime/modsource"
 	"deployster/internal/runtime/runner"
 )
@@ -62,49 +58,11 @@ func (t *Tree) sourceText(b *Module, a *hcl.Attribute) (string, *hcl.Diagnostic)
 	if text, ok := refs.ConstantText(a.Expr); ok {
 		return text, nil
 	}
-	vars := map[string]cty.Value{}
-	for _, ref := range a.Expr.Variables() {
-		value, problem := t.constantAt(b, ref)
-		if problem != nil {
-			return "", problem
-		}
-		vars[refs.StepName(ref, 1)] = value
+	known := constants.Known{Values: t.consts, Variables: map[string]hcl.Range{}, InModule: b.Parent != nil, Functions: b.Functions}
+	for name, v := range t.Root.Variables {
+		known.Variables[name] = v.At
 	}
-	value, diags := a.Expr.Value(&hcl.EvalContext{Variables: map[string]cty.Value{"var": cty.ObjectVal(vars)}, Functions: b.Functions})
-	if diags.HasErrors() {
-		return "", diags[0]
-	}
-	text, err := convert.Convert(value, cty.String)
-	if err != nil || text.IsMarked() || !text.IsKnown() || text.IsNull() {
-		return "", source.Failure(a.Expr.Range(), "Not a constant", "The source of a module must be a text that is known before anything "+
-			"is evaluated.")
-	}
-	return text.AsString(), nil
-}
-
-// constantAt returns the value of a constant that a source refers to.
-func (t *Tree) constantAt(b *Module, ref hcl.Traversal) (cty.Value, *hcl.Diagnostic) {
-	name, at := refs.StepName(ref, 1), ref.SourceRange()
-	v := t.Root.Variables[name]
-	switch {
-	case b.Parent != nil:
-		return cty.NilVal, source.Failure(at, "Not a constant", "%s cannot be used in the source of a module that is called by a module: it "+
-			"must be a text constant in quotes. Only variables of the root manifest can be constants.", refs.TraversalString(ref))
-	case ref.RootName() != "var" || name == "":
-		return cty.NilVal, source.Failure(at, "Not a constant", "%s cannot be used in the source of a module, which is read before anything "+
-			"is evaluated: it must be a text constant in quotes, with nothing in it but variables that have const = true.",
-			refs.TraversalString(ref))
-	case v == nil:
-		return cty.NilVal, source.Failure(at, "Unknown name", "The variable %q is not declared.%s Declare it with const = true, or correct the "+
-			"name.", name, words.DidYouMean(name, slices.Sorted(maps.Keys(t.Root.Variables))))
-	case !v.Const:
-		return cty.NilVal, source.Failure(at, "Not a constant", "The variable %q is not known yet when the source of a module is read. Write "+
-			"const = true in its block (%s:%d).", name, v.At.Filename, v.At.Start.Line)
-	case !t.consts[name].IsWhollyKnown():
-		return cty.NilVal, source.Failure(at, "A module without source", "The variable %q has no valid value: give it with -var '%s=VALUE', or "+
-			"write it into vars.auto.hcl.", name, name)
-	}
-	return t.consts[name], nil
+	return known.Text(a.Expr)
 }
 
 // fetch returns the directory of a module that a registry or a repository has.

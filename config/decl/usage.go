@@ -88,7 +88,8 @@ func resourceExpressions(b *Module, visit func(Expression)) {
 		keys(slices.Concat(r.DependsOn, r.Subscribe), &r.Block, visit)
 		sorted(r.Aliases, func(t Dependency) { keys([]Dependency{t}, &r.Block, visit) })
 		for _, expr := range r.Expressions() {
-			visit(Expression{Expr: expr, Usage: Usage{What: "the config of a resource", Repeated: &r.Block, Owner: r, Secrets: r.Check == nil}})
+			u := Usage{What: "the config of a resource", Repeated: &r.Block, Owner: r, Secrets: r.Check == nil}
+			visit(Expression{Expr: expr, Usage: u})
 		}
 		for _, expr := range r.Triggers {
 			visit(Expression{Expr: expr, Usage: Usage{What: "replace_triggered_by", Repeated: &r.Block}})

@@ -14,12 +14,13 @@ import (
 // by the block that has it.
 var (
 	checkHints = map[string]string{
-		"data": "What only this check reads is a resource block in it: resource \"NAME\" { type = ..., config = { ... } }. Its assertions " +
-			"use resource.NAME.state.",
+		"data": "What only this check reads is a resource block in it: resource \"NAME\" { type = ..., config = { ... } }. Its " +
+			"assertions use resource.NAME.state.",
 	}
 	rootHints = map[string]string{
 		"data": "There are no data sources: resource.NAME.state is what a resource reported. To read an object and never change it, " +
-			"declare it as a resource with read_only = true, or as a resource in the check block that alone uses it. The outputs of another project are read with a remote_state block.",
+			"declare it as a resource with read_only = true, or as a resource in the check block that alone uses it. The " +
+			"outputs of another project are read with a remote_state block.",
 		"provider": "There are no providers: the type of a resource is a container image, which brings its own tools. What it must know " +
 			"goes into config, files and credentials into a plug block, environment variables into the env of a type block.",
 		"terraform": "The settings of this tool stand in a deployster block: required_version, and state for the state file. There are " +
