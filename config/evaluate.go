@@ -44,7 +44,7 @@ func (m *Manifest) Outputs(s States) ([]Output, diag.Diagnostics) {
 
 // Checks evaluates all check blocks against the known states, those of the root
 // before those of modules, each sorted by name. An assertion that fails, or that
-// cannot be evaluated, is a warning: a check never blocks a run. So is what could not be looked up.
+// cannot be evaluated, is a warning: a check never blocks a run. So is what could not be read for it.
 func (m *Manifest) Checks(s States, l Looked) ([]CheckResult, diag.Diagnostics) {
 	if len(l.States) > 0 {
 		s = maps.Clone(s)
@@ -59,7 +59,7 @@ func (m *Manifest) Checks(s States, l Looked) ([]CheckResult, diag.Diagnostics) 
 	return out, m.instances.Modules.Convert(list)
 }
 
-// Looked is what was looked up for checks, by the addresses of Lookups. What is in neither is not known yet.
+// Looked is what was read for checks, by the addresses of Lookups. What is in neither is not known yet.
 type Looked struct {
 	States States
 	Failed map[string]string // why

@@ -33,7 +33,7 @@ func (p *pages) State(_ context.Context, t typeclient.Target, _ protocol.Type, i
 }
 
 // Whatever becomes of what a check reads, it is the result of that check: the plan has neither an error nor a step of it.
-func TestLookups_AreNoPartOfThePlan(t *testing.T) {
+func TestLookups_BelongToChecksAlone(t *testing.T) {
 	t.Parallel()
 	text := "resource \"site\" {\n  type = \"acme/site\"\n  config = { name = \"site\" }\n}\n"
 	for name, config := range map[string]string{"up": "{}", "down": "{}", "fails": "{}", "noimage": "{}", "late": "{ of = resource.site.state.id }"} {

@@ -38,7 +38,7 @@ func (o *Outside) Snapshot() Snapshot { return o.snapshot }
 // Replace refuses: the state is not locked.
 func (o *Outside) Replace(Snapshot) error { return errors.ErrUnsupported }
 
-// Announce tells whoever reads the state from now on what comes to it. It fails if the state was moved away meanwhile.
+// Announce reports what comes to the state to whoever reads it from now on. It fails if the state was moved away meanwhile.
 func (o *Outside) Announce(a Announced) error {
 	err := noticesOf(o.at).announce(a)
 	if err == nil {
@@ -53,7 +53,7 @@ func (o *Outside) Announced() ([]Announced, error) { return noticesOf(o.at).all(
 // Withdraw forgets what was announced under an id.
 func (o *Outside) Withdraw(id string) error { return noticesOf(o.at).withdraw(id) }
 
-// Announce tells whoever reads the state from now on what comes to it.
+// Announce reports what comes to the state to whoever reads it from now on.
 func (s *Store) Announce(a Announced) error { return noticesOf(s.at).announce(a) }
 
 // Announced returns what comes to the state, in the order of its addresses.
@@ -139,7 +139,7 @@ func (s notices) open(id string, data []byte) (a Announced, err error) {
 	}
 	if err != nil {
 		return a, diag.Because(fmt.Errorf("%w: %w", content.ErrDamaged, err), "An announced transfer cannot be read",
-			"%s: %s. Another project is about to give a resource to this one. Finish that with `deployster state transfer` there, "+
+			"%s: %s. Another project gives a resource to this one. Finish that with `deployster state transfer` there, "+
 				"or remove the object if it is damaged.", diag.Visible(name), err)
 	}
 	return a, nil

@@ -46,7 +46,7 @@ type Backend interface {
 	WriteOutputs(serial uint64, data []byte) error
 	RemoveOutputs() error
 
-	// Announce keeps what another project tells whoever reads the state from now on, and Announced returns all of it, by ids. They
+	// Announce keeps what another project reports to whoever reads the state from now on, and Announced returns all of it, by ids. They
 	// need no lock, nor does Withdraw.
 	Announce(id string, data []byte) error
 	Announced() (map[string][]byte, error)

@@ -17,7 +17,7 @@ type Side interface {
 	Snapshot() content.Snapshot
 	// Replace makes a content the state, and returns when it is durable.
 	Replace(next content.Snapshot) error
-	// Announce tells all who read the state from now on what comes to it, which Announced returns until it is withdrawn by its id.
+	// Announce reports to all who read the state from now on what comes to it, which Announced returns until it is withdrawn by its id.
 	// They need no lock.
 	Announce(a content.Announced) error
 	Announced() ([]content.Announced, error)

@@ -55,7 +55,7 @@ func older(name, place string, serial, used uint64) error {
 
 func another(name, place, lineage, used string) error {
 	return diag.Errorf("Another state than the one that was used", "remote_state.%s: %s has the lineage %s, and this project has used the "+
-		"state with the lineage %s at that place. Nothing was changed. If the other project has begun its state anew, accept that with "+
+		"state with the lineage %s at that place. Nothing was changed. If the other project has begun another state, accept that with "+
 		"`deployster state rm '%s'`: it forgets which outputs were used.", name, diag.Visible(place), lineage, used, diag.Visible(place))
 }
 
