@@ -14,8 +14,8 @@ import (
 	"deployster/state/place"
 )
 
-// Outside is a state of another project that is used without its lock. It is read when Beside is called, and can only be told what
-// will come to it.
+// Outside is a state of another project that is used without its lock. It is read when Beside is called, and what
+// comes to it can be announced.
 type Outside struct {
 	place    Place
 	at       storage
