@@ -97,7 +97,7 @@ func knows(p *plan.Plan, t state.Transfer) bool {
 }
 
 // announce reports to other states that are not locked what comes to them. It begins to leave here: whichever project can lock both states
-// first finishes the transfer. What cannot be announced, or given, stays, as the plan says.
+// first finishes the transfer. What cannot be announced, or given, stays, as the plan has shown.
 func (l *Locked) announce(to map[string]string) {
 	for _, addr := range slices.Sorted(maps.Keys(to)) {
 		name := to[addr]
