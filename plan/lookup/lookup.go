@@ -101,8 +101,8 @@ func (l *lookups) read(ctx context.Context, r *config.Resource) (view observe.Vi
 		return view, false
 	}
 	if o.Answer.Status != protocol.Valid {
-		l.Findings.Report(r, "", diag.Diagnostics{diag.Errorf("It does not exist as its config has it",
-			"Its image returned %s instead of VALID. A check only reads: what it reads exists already, as its config describes it.", o.Answer.Status)})
+		l.Findings.Report(r, "", diag.Diagnostics{diag.Errorf("It does not exist as its config has it", "Its image returned %s instead of "+
+			"VALID. A check only reads: what it reads exists already, as its config describes it.", o.Answer.Status)})
 		return view, false
 	}
 	step.Take(o)
