@@ -24,7 +24,8 @@ END
 mount -t overlay overlay -o "lowerdir=$base,upperdir=up,workdir=work" root
 cat >start.sh <<'END'
 # Boots what boot.sh has made, in its namespaces: sh start.sh NAME DIRECTORY
-exec systemd-nspawn --quiet -D root --boot --register=no --keep-unit -M "$1" --capability=all --bind="$2/data:/var/lib/deployster" \
+# The clock is that of this machine, and is not to be set: the first systemd-timedated that has a zone would move it by that.
+exec systemd-nspawn --quiet -D root --boot --register=no --keep-unit -M "$1" --capability=all --drop-capability=CAP_SYS_TIME --bind="$2/data:/var/lib/deployster" \
 	--resolv-conf=replace-host --system-call-filter='@known bpf keyctl perf_event_open'
 END
 exec sh start.sh "$name" "$dir"
