@@ -311,6 +311,8 @@ var ranks = map[string]int{
 	"internal/app/operating":                  63,
 	"state/exports":                           20,
 	"internal/runtime/conformance/validation": 29,
+	"internal/runtime/conformance/otherkinds": 30,
+	"internal/runtime/secretread":             21,
 	"internal/app/remotes":                    56,
 	"internal/app/judging":                    63,
 }

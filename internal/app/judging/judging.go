@@ -49,8 +49,27 @@ func Validate(ctx context.Context, e *app.Engine, m *config.Manifest) (diag.Diag
 	if elsewhere > 0 {
 		e.Workspace.Note("Note: resources on hosts were not judged by their images, which plan does: %d.", elsewhere)
 	}
+	diags, err := secrets(ctx, m, client)
+	if err != nil {
+		return nil, err
+	}
 	m = config.Converting(m, func(addr string) protocol.Type { return types[addr] })
-	return judged(ctx, m, client, types, targets), nil
+	return append(diags, judged(ctx, m, client, types, targets)...), nil
+}
+
+// secrets returns what the schemas of images find in the configs of secret blocks.
+func secrets(ctx context.Context, m *config.Manifest, client *typeclient.Client) (diags diag.Diagnostics, err error) {
+	for _, s := range m.Unattended().Secrets() {
+		ty, err := client.Describe(ctx, typeclient.Target{Address: "secret." + s.Name, Reference: s.Image, Settings: s.Settings, Pull: s.Pull,
+			Verify: s.Verify})
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range client.CheckConfig(ty, s.Config.Value, s.Config.Unknown) {
+			diags = append(diags, m.Diagnose(diag.Errorf("The config is not valid", "secret.%s: %s", s.Name, v.Sentence()), &s.Range))
+		}
+	}
+	return diags, nil
 }
 
 // judged returns what schemas and types find in the configs of a manifest.

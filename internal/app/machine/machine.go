@@ -17,6 +17,7 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/internal/runtime/runner/worker"
+	"deployster/internal/runtime/secretread"
 	"deployster/protocol"
 	"deployster/state"
 )
@@ -170,7 +171,7 @@ func (m *Machine) Client(c command.Command, at *router.Places, prior state.Snaps
 	secrets := vault.New(r.Secrets(), w.Around().Secrets)
 	o.Secrets = secrets
 	client := typeclient.New(o)
-	secrets.Use(vault.Images(client, protocol.InitInput{Version: w.Version, Verbose: w.Verbose, Workspace: w.Dir,
+	secrets.Use(secretread.New(client, protocol.InitInput{Version: w.Version, Verbose: w.Verbose, Workspace: w.Dir,
 		Protocol: protocol.Versions{Min: protocol.MinVersion, Max: protocol.MaxVersion}}))
 	return client
 }

@@ -97,10 +97,31 @@ func otherImages(ctx context.Context, e *app.Engine, at *machine.Machine, m *con
 			diags = append(diags, resolver.At(r, diag.From("Cannot initialise "+r.TypeRef, err))...)
 		}
 	}
+	diags = append(diags, secretImages(ctx, client, m)...)
 	if diags.HasErrors() {
 		return nil, e.Workspace.Secrets.Diagnostics(diags)
 	}
 	all := maps.Clone(pins)
 	maps.Copy(all, client.Images())
 	return all, nil
+}
+
+// secretImages queries the images of secret blocks for their schemas, by which validate checks configs. Where nothing can be
+// run, plan and apply report this when they need a value.
+func secretImages(ctx context.Context, client *typeclient.Client, m *config.Manifest) (diags diag.Diagnostics) {
+	for _, s := range m.Unattended().Secrets() {
+		ty, err := client.Describe(ctx, typeclient.Target{Address: "secret." + s.Name, Reference: s.Image, Settings: s.Settings, Pull: s.Pull,
+			Verify: s.Verify})
+		switch {
+		case diag.Is[*typeclient.NowhereError](err) || ctx.Err() != nil:
+		case err == nil && ty.Secret == nil:
+			err = diag.Errorf("The image reads no secrets", "The answer of image %s to init lacks \"secret\".", diag.Visible(s.Image))
+			fallthrough
+		case err != nil:
+			for _, d := range diag.From("Cannot initialise "+s.Image, err) {
+				diags = append(diags, m.Diagnose(d, &s.Range))
+			}
+		}
+	}
+	return diags
 }

@@ -60,7 +60,7 @@ func Check(w *workspace.Workspace, m *config.Manifest) diag.Diagnostics {
 	return diags
 }
 
-// block is a policy or a notify block with an image.
+// block is a policy, a notify block or a secret with an image.
 type block struct {
 	address, reference string
 	settings           runner.Settings
@@ -68,7 +68,7 @@ type block struct {
 	at                 diag.Range
 }
 
-// configured lists the policies and notify blocks whose images may have schemas.
+// configured lists the policies, notify blocks and secrets whose images may have schemas.
 func configured(m *config.Manifest) (list []block) {
 	for _, p := range m.Policies().List() {
 		if p.Type != "" {
@@ -77,6 +77,9 @@ func configured(m *config.Manifest) (list []block) {
 	}
 	for _, n := range m.Unattended().Notify() {
 		list = append(list, block{"notify." + n.Name, n.Image, n.Settings, n.Config, n.Range})
+	}
+	for _, s := range m.Unattended().Secrets() {
+		list = append(list, block{"secret." + s.Name, s.Image, s.Settings, s.Config, s.Range})
 	}
 	return list
 }

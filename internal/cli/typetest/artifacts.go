@@ -62,7 +62,7 @@ func artifactOptions(c *cli.Context, s Session) (o imagetest.Options, err error)
 	wrong := func(detail string, args ...any) (imagetest.Options, error) {
 		return o, diag.Errorf("Invalid arguments", detail, args...)
 	}
-	for _, flag := range []string{"config", "then", "plug", "keep", "replace"} {
+	for _, flag := range []string{"config", "then", "operation", "mount-workspace", "plug", "keep", "replace"} {
 		if c.IsSet(flag) {
 			return wrong("-%s is for resource types, and -source for images of artifacts.", flag)
 		}

@@ -27,9 +27,12 @@ func begins(p terminal.Printer, o conformance.Options, ty protocol.Type) {
 	if ty.Policy != nil {
 		does = "It judges sample plans."
 	}
+	if ty.Secret != nil {
+		does = "It really reads the secret, which is shown nowhere."
+	}
 	p.Printf("Testing %s. %s\n", paint.Bold(label), paint.Yellow(does))
 	switch {
-	case ty.Policy != nil || ty.Notify != nil:
+	case ty.Policy != nil || ty.Notify != nil || ty.Secret != nil:
 	case !ty.Absent:
 		p.Printf("The image cannot remove things, so what it makes stays.\n")
 	case o.Keep:

@@ -47,10 +47,12 @@ func Flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "config", Usage: "`FILE` (.hcl, .json, .yaml) with the config of the resource to test with"},
 		&cli.StringFlag{Name: "then", Usage: "`FILE` with a second config, to which the resource is changed"},
+		&cli.StringSliceFlag{Name: "operation", Usage: "`NAME=FILE` with the input of an operation to run; may be repeated"},
 		&cli.StringSliceFlag{Name: "plug", Usage: "`NAME=PATH` that the image gets; PATH:ro is read only; may be repeated"},
 		&cli.StringFlag{Name: "name", Usage: "`NAME` of the resource", Value: "test"},
 		&cli.StringSliceFlag{Name: "env", Usage: "`NAME=VALUE` in the environment; may be repeated"},
 		&cli.StringFlag{Name: "network", Usage: "`NETWORK` of the containers: host or none", Value: string(runner.HostNetwork)},
+		&cli.BoolFlag{Name: "mount-workspace", Usage: "the image gets the working directory, as a type with mount_workspace"},
 		&cli.DurationFlag{Name: "timeout", Usage: "`TIME` limit of each run of the image, such as 30s (default: as in an apply)"},
 		&cli.BoolFlag{Name: "keep", Usage: "keep the resource at the end"},
 		&cli.BoolFlag{Name: "replace", Usage: "allow to change and destroy a resource that exists already"},
@@ -136,6 +138,9 @@ func testOptions(c *cli.Context, s Session) (conformance.Options, error) {
 			*into = raw
 		}
 	}
+	if err := inputsOf(c, s, &o); err != nil {
+		return o, err
+	}
 	for _, pair := range c.StringSlice("plug") {
 		name, path, ok := strings.Cut(pair, "=")
 		path, readOnly := strings.CutSuffix(path, ":ro")
@@ -156,13 +161,35 @@ func testOptions(c *cli.Context, s Session) (conformance.Options, error) {
 	if err != nil {
 		return o, err
 	}
-	o.Settings.Env = env
+	if o.Settings.Env = env; c.Bool("mount-workspace") {
+		if c.IsSet("host") {
+			return wrong("-mount-workspace and -host exclude each other: the working directory is on this machine.")
+		}
+		o.Settings.Workdir = s.Engine.Workspace.Dir
+	}
 	switch o.Settings.Network = runner.Network(c.String("network")); o.Settings.Network {
 	case runner.HostNetwork, runner.NoNetwork:
 	default:
 		return wrong("-network is host or none, not %q.", c.String("network"))
 	}
 	return o, wholeMachine(c, &o)
+}
+
+// inputsOf reads the inputs of operations.
+func inputsOf(c *cli.Context, s Session, o *conformance.Options) error {
+	o.Inputs = map[string]json.RawMessage{}
+	for _, pair := range c.StringSlice("operation") {
+		name, file, ok := strings.Cut(pair, "=")
+		if !ok || name == "" || file == "" {
+			return diag.Errorf("Invalid arguments", "-operation takes NAME=FILE, not %q.", pair)
+		}
+		raw, diags := config.ReadObject(s.Engine.Workspace.Path(file), file)
+		if diags.HasErrors() {
+			return diags
+		}
+		o.Inputs[name] = raw
+	}
+	return nil
 }
 
 func missing(path string) bool {

@@ -16,16 +16,17 @@ import (
 // Options declare what to test, and how.
 type Options struct {
 	Runner    runner.Runner
-	Launcher  runner.Launcher // starts watch programs; nil = the watch is not tested
-	Image     string          // its name on this machine, or sha256:...
-	Name      string          // of the resource; "" = test
-	Config    json.RawMessage // of the resource: an object
-	Then      json.RawMessage // a second config for the resource; nil = none
-	Plugs     map[string]Plug // the plugs that the image may use, by the names in its answer to init
-	Settings  runner.Settings // how to run its containers
-	Timeout   time.Duration   // of each invocation; 0 = deployster's default
-	Version   string          // of deployster
-	Workspace string          // the working directory
+	Launcher  runner.Launcher            // starts watch programs; nil = the watch is not tested
+	Image     string                     // its name on this machine, or sha256:...
+	Name      string                     // of the resource; "" = test
+	Config    json.RawMessage            // of the resource: an object
+	Then      json.RawMessage            // a second config for the resource; nil = none
+	Inputs    map[string]json.RawMessage // of operations, by their names; each is an object
+	Plugs     map[string]Plug            // the plugs that the image may use, by the names in its answer to init
+	Settings  runner.Settings            // how to run its containers
+	Timeout   time.Duration              // of each invocation; 0 = deployster's default
+	Version   string                     // of deployster
+	Workspace string                     // the working directory
 	Verbose   bool
 
 	Replace bool // an object that exists already may be changed and removed
@@ -106,6 +107,9 @@ func (e *engine) all(ctx context.Context) error {
 	if e.image.target.Mounts, err = mounts(e.image.ty, e.o.Plugs); err != nil {
 		return err
 	}
+	if err := known(e.image.ty, e.o.Inputs); err != nil {
+		return err
+	}
 	if e.o.About != nil {
 		e.o.About(e.image.ty)
 	}
@@ -117,11 +121,9 @@ func (e *engine) all(ctx context.Context) error {
 	secrets := func(context.Context) outcome {
 		return printsNoSecret(e.image, []json.RawMessage{e.o.Config, e.o.Then}, e.image.recorder.All())
 	}
-	if other := e.image.otherThanType(); len(other) > 0 {
-		for _, c := range other {
-			if fits {
-				e.check(ctx, c.name, c.run)
-			}
+	if name, other := e.image.otherThanType(); other != nil {
+		if fits {
+			e.check(ctx, name, other)
 		}
 		e.check(ctx, report.CheckSecrets, secrets)
 		return nil
@@ -177,9 +179,10 @@ func (e *engine) check(ctx context.Context, name string, f func(context.Context)
 		e.failed = out.err
 		return false
 	}
-	c := report.Check{Name: name, Title: report.Titles[name], Verdict: out.verdict, Reason: e.o.Hide(out.reason), Fix: out.fix}
+	hide := func(s string) string { return e.image.values.Hide(e.o.Hide(s)) }
+	c := report.Check{Name: name, Title: report.Titles[name], Verdict: out.verdict, Reason: hide(out.reason), Fix: out.fix}
 	if out.verdict == report.Fail {
-		c.Exchanges = e.image.recorder.Exchanges(e.o.Hide)
+		c.Exchanges = e.image.recorder.Exchanges(hide)
 	}
 	e.add(c)
 	return out.verdict != report.Fail
@@ -200,7 +203,9 @@ func (e *engine) skipAll(reason, from string) {
 	for _, name := range report.Order[slices.Index(report.Order, from):] {
 		done := slices.ContainsFunc(e.report.Checks, func(c report.Check) bool { return c.Name == name })
 		if !done && name != report.CheckSecrets && (name != report.CheckMemory && name != report.CheckUnsettled || e.image.ty.Memory) &&
-			(name != report.CheckUnknowns || e.image.ty.Unknowns) && (name != report.CheckDiscover || e.image.ty.DiscoverAction != nil) {
+			(name != report.CheckUnknowns || e.image.ty.Unknowns) &&
+			(name != report.CheckOperations || len(e.image.ty.Operations) > 0) &&
+			(name != report.CheckDiscover || e.image.ty.DiscoverAction != nil) {
 			e.add(report.Check{Name: name, Title: report.Titles[name], Verdict: report.Skip, Reason: reason})
 		}
 	}

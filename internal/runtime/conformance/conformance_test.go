@@ -113,6 +113,33 @@ func TestChecks_Refresh(t *testing.T) {
 	}
 }
 
+// Operations run where their inputs are given or not needed, and what they change is put right by the actions of the type.
+func TestRun_Operations(t *testing.T) {
+	t.Parallel()
+	r, err := test(t, &faulty{fault: "operates"}, nil)
+	got := find(t, r, "operations")
+	if err != nil || r.Failed > 0 || got.Reason != "copy, shout; no input is given for send" || got.Fix == "" {
+		t.Errorf("%v, %d failed, %+v", err, r.Failed, got)
+	}
+	r, err = test(t, &faulty{fault: "operates"}, func(o *conformance.Options) {
+		o.Inputs = map[string]json.RawMessage{"send": json.RawMessage(`{"to":"disk"}`)}
+	})
+	if got = find(t, r, "operations"); err != nil || r.Failed > 0 || got.Reason != "copy, send, shout" {
+		t.Errorf("with an input: %v, %d failed, %+v", err, r.Failed, got)
+	}
+	r, _ = test(t, &faulty{fault: "operates"}, func(o *conformance.Options) {
+		o.Inputs = map[string]json.RawMessage{"send": json.RawMessage(`{"where":"disk"}`)}
+	})
+	if got = find(t, r, "operations"); got.Verdict != report.Fail || !strings.Contains(got.Reason, `lacks "to"`) {
+		t.Errorf("with a wrong input: %+v", got)
+	}
+	f := &faulty{fault: "operates"}
+	_, err = test(t, f, func(o *conformance.Options) { o.Inputs = map[string]json.RawMessage{"sent": json.RawMessage(`{}`)} })
+	if err == nil || !strings.Contains(err.Error(), `Did you mean "send"?`) || f.writes > 0 {
+		t.Errorf("with the input of an operation that does not exist: %v, written %d times", err, f.writes)
+	}
+}
+
 // Each check can fail: with one fault, these checks do.
 func TestChecks_Fail(t *testing.T) {
 	t.Parallel()
@@ -151,6 +178,10 @@ func TestChecks_Fail(t *testing.T) {
 		"actions leave a lock":        "reuse-actions",
 		"remove does nothing":         "absent",
 		"is lost when told":           "refresh",
+		"copies into the text":        "operations",
+		"cannot copy":                 "operations",
+		"copy chokes on grease":       "operations",
+		"loses it":                    "operations",
 		"watch is never ready":        "watch-starts",
 		"watch is no JSON":            "watch-starts",
 		"watch tells of looks":        "watch-quiet",

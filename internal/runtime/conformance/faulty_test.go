@@ -103,6 +103,8 @@ func (f *faulty) step(_ context.Context, args []string, raw []byte, stdout, stde
 		return f.state(in, c, grease, stdout, stderr)
 	case "write":
 		return f.write(c, grease)
+	case "copy", "shout", "send":
+		return f.operate(step, c, stderr)
 	case "remove":
 		if f.fault != "remove does nothing" {
 			delete(f.texts, c.Name)
@@ -142,12 +144,32 @@ func (f *faulty) init(in protocol.ActionInput, stdout, stderr io.Writer) int {
 		answer = strings.Replace(answer, `["/name"]`, `["/name","/note"]`, 1)
 	case "identity of a secret":
 		answer = strings.Replace(answer, `["/name"]`, `["/password"]`, 1)
+	case "operates", "copies into the text", "cannot copy", "copy chokes on grease", "loses it":
+		answer = strings.Replace(answer, `"absent":true`, `"absent":true,"operations":{"copy":{"args":["copy"],"changes":false},
+			"shout":{"args":["shout"]},"send":{"args":["send"],"config_schema":{"type":"object","required":["to"],"properties":{
+			"to":{"type":"string"}},"additionalProperties":false}}}`, 1)
 	case "no identity":
 		answer = strings.Replace(answer, `"identity":["/name"],`, "", 1)
 	case "init is greedy":
 		answer = strings.Replace(answer, `"required":["name","text"]`, `"required":["name","text","zone"]`, 1)
 	}
 	_, _ = io.WriteString(stdout, answer)
+	return 0
+}
+
+// operate runs an operation.
+func (f *faulty) operate(step string, c textConfig, stderr io.Writer) int {
+	switch {
+	case step == "shout" && f.fault == "loses it":
+		delete(f.texts, c.Name)
+	case step == "shout":
+		f.texts[c.Name] = "SHOUTED"
+	case f.fault == "copies into the text":
+		f.texts[c.Name] += " copy"
+	case f.fault == "cannot copy" && step == "copy":
+		_, _ = io.WriteString(stderr, "no room for a copy")
+		return 4
+	}
 	return 0
 }
 

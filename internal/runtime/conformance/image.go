@@ -3,6 +3,7 @@ package conformance
 import (
 	"encoding/json"
 
+	"deployster/internal/base/secret"
 	"deployster/internal/runtime/conformance/recording"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/internal/runtime/runner/typeschema"
@@ -22,10 +23,11 @@ type image struct {
 	acted  []string        // the actions that were run last
 	made   bool            // an object that the test made exists or may exist
 	watch  watch
+	values *secret.Hider // of the secrets that it has printed
 }
 
 func newImage(o Options, digest string) *image {
-	i := &image{o: o, recorder: &recording.Recorder{Runner: o.Runner}}
+	i := &image{o: o, recorder: &recording.Recorder{Runner: o.Runner}, values: secret.NewHider(nil)}
 	i.target = typeclient.Target{Address: o.Name, Reference: o.Image, Digest: digest, Settings: o.Settings,
 		StateTimeout: o.Timeout, ActionTimeout: o.Timeout}
 	i.target.Settings.InitTimeout = o.Timeout

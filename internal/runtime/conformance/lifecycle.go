@@ -48,6 +48,9 @@ func (e *engine) live(ctx context.Context) {
 		e.check(ctx, report.CheckUpdate, e.update)
 		e.check(ctx, report.CheckWorker, e.checkWorkerAnswers)
 		e.check(ctx, report.CheckReuse, e.checkReuseAnswers)
+		if len(e.image.ty.Operations) > 0 {
+			e.check(ctx, report.CheckOperations, func(ctx context.Context) outcome { return runsOperations(ctx, e) })
+		}
 	}
 	why := "a prerequisite failed"
 	switch {

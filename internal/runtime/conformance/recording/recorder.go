@@ -144,6 +144,12 @@ func (rec *Recorder) Exchanges(hide func(string) string) []Exchange {
 		if rec.Forgets {
 			r.Spec.Stdin, r.Result.Stdout = typeclient.Forgotten(r.Spec.Stdin), typeclient.Forgotten(r.Result.Stdout)
 		}
+		if r.Spec.Confidential { // its answer is a secret, and so may its log be
+			r.Result.Stdout = []byte("(not shown)")
+			if r.Result.ExitCode == 0 {
+				r.Result.Stderr = nil
+			}
+		}
 		out = append(out, Shown(r.Spec, r.Result, r.Err, hide))
 	}
 	return out

@@ -11,6 +11,7 @@ const (
 	CheckIdentity  = "identity"
 	CheckPolicy    = "policy"
 	CheckNotify    = "notify"
+	CheckSecret    = "secret"
 
 	CheckState      = "state"
 	CheckStateAgain = "state-again"
@@ -38,6 +39,7 @@ const (
 	CheckUpdate      = "update"
 	CheckWorker      = "worker"
 	CheckReuse       = "reuse"
+	CheckOperations  = "operations"
 
 	CheckUnreached   = "absent-unreached"
 	CheckAbsent      = "absent"
@@ -55,11 +57,12 @@ const (
 
 // Order is the order of the checks.
 var Order = []string{
-	CheckInit, CheckInitAgain, CheckInitKeys, CheckInitTerm, CheckConfig, CheckStrict, CheckPolicy, CheckNotify, CheckIdentity,
+	CheckInit, CheckInitAgain, CheckInitKeys, CheckInitTerm, CheckConfig, CheckStrict, CheckPolicy, CheckNotify, CheckSecret,
+	CheckIdentity,
 	CheckState, CheckStateAgain, CheckStateKeys, CheckStateTerm,
 	CheckActions, CheckValid, CheckStateSchema, CheckForecast, CheckTwice, CheckLastState, CheckRefresh, CheckUnknowns, CheckDiscover,
 	CheckWatch, CheckWatchQuiet, CheckWatchEnds, CheckWatchMany, CheckRenamed,
-	CheckOther, CheckChanged, CheckUpdate, CheckWorker, CheckReuse,
+	CheckOther, CheckChanged, CheckUpdate, CheckWorker, CheckReuse, CheckOperations,
 	CheckUnreached, CheckAbsent, CheckWatchTells, CheckMemory, CheckAbsentAgain, CheckGone, CheckRecreate, CheckUnsettled,
 	CheckWorkerActs, CheckReuseActs, CheckDestroyed, CheckSecrets,
 }
@@ -75,6 +78,7 @@ var Titles = map[string]string{
 	CheckIdentity:    "the identity is declared, and every config has it",
 	CheckPolicy:      "it judges plans, and alike each time",
 	CheckNotify:      "it sends a notification",
+	CheckSecret:      "it reads a secret, and shows it nowhere else",
 	CheckState:       "state follows the protocol",
 	CheckStateAgain:  "state answers a second query alike",
 	CheckStateKeys:   "state ignores unknown keys",
@@ -100,6 +104,7 @@ var Titles = map[string]string{
 	CheckUpdate:      "a changed config is applied",
 	CheckWorker:      "a worker's answers match those of fresh runs",
 	CheckReuse:       "runs in one container are independent",
+	CheckOperations:  "its operations run, and keep what they declare",
 	CheckUnreached:   "without a network it does not report absence",
 	CheckAbsent:      "it is destroyed when it is no longer declared",
 	CheckMemory:      "its memory is returned, until it is removed",

@@ -1,0 +1,64 @@
+package secretread
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"deployster/internal/base/diag"
+	"deployster/internal/base/jsondoc"
+	"deployster/internal/runtime/runner/answers"
+	"deployster/internal/runtime/runner/typeclient"
+	"deployster/protocol"
+)
+
+// Client runs the images of secret blocks.
+type Client struct {
+	types *typeclient.Client
+	input protocol.InitInput // the beginning of each stdin, without Name and Type
+}
+
+// New returns a Client that runs images by another one.
+func New(c *typeclient.Client, input protocol.InitInput) Client { return Client{c, input} }
+
+// Describe returns what an image declares.
+func (c Client) Describe(ctx context.Context, t typeclient.Target) (protocol.Type, error) {
+	return c.types.Describe(ctx, t)
+}
+
+// CheckConfig returns an error if the config_schema of an image refuses a config.
+func (c Client) CheckConfig(ty protocol.Type, config []byte) error {
+	for _, v := range c.types.CheckConfig(ty, config, nil) {
+		return errors.New(v.Sentence())
+	}
+	return nil
+}
+
+// ReadSecret has an image print its secret.
+func (c Client) ReadSecret(ctx context.Context, t typeclient.Target, ty protocol.Type, config []byte) (s answers.Secret, err error) {
+	if ty.Secret == nil {
+		return s, diag.Errorf("The image reads no secrets", "The answer of image %s to init lacks \"secret\". Declare it as the type of a "+
+			"resource.", diag.Visible(t.Reference))
+	}
+	in := struct {
+		protocol.InitInput
+		Config json.RawMessage `json:"config"`
+	}{c.input, config}
+	in.Name, in.Type = t.Address, t.Reference
+	stdin, err := jsondoc.Encode(in)
+	if err != nil {
+		return s, err
+	}
+	r, err := c.types.Ask(ctx, t, typeclient.Ask{Step: typeclient.StepSecret, Digest: ty.Digest, Command: *ty.Secret,
+		Stdin: append(stdin, '\n'), Timeout: cmp.Or(t.StateTimeout, typeclient.SecretTimeout), Says: true, Secret: true})
+	if err != nil {
+		return s, err
+	}
+	if s, err = answers.ReadSecret(r.Stdout); err != nil {
+		return s, typeclient.Failed(t, typeclient.StepSecret, &typeclient.ProtocolError{Message: err.Error()}, "The image broke the protocol",
+			"What image %s printed as a secret is not valid: %s. It is not shown. docs/secrets.md describes it.",
+			diag.Visible(t.Reference), diag.Visible(err.Error()))
+	}
+	return s, nil
+}
