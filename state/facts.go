@@ -32,10 +32,16 @@ func (j *Journal) Operations(declared map[string]Scheduled) error {
 	return j.append(record{Kind: kindOperations, Operations: next})
 }
 
-// Turn records that a turn of a scheduled operation begins. It must return nil before the operation is started.
-func (j *Journal) Turn(name string, turn time.Time) error {
+// Turn records that a turn of a scheduled operation begins. It must return nil before the operation is started. until is when
+// a run that is not in the journal has ended at the latest; zero = it is in the journal, or has ended.
+func (j *Journal) Turn(name string, turn, until time.Time) error {
 	turn = turn.UTC()
-	return j.append(record{Kind: kindTurn, Action: name, Turn: &turn})
+	r := record{Kind: kindTurn, Action: name, Turn: &turn}
+	if !until.IsZero() {
+		until = until.UTC()
+		r.Until = &until
+	}
+	return j.append(r)
 }
 
 // Former records what is kept of the plan of the run.

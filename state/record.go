@@ -73,7 +73,8 @@ type record struct {
 
 	Operations Operations `json:"operations,omitempty"`
 	Former     []byte     `json:"former,omitempty"`
-	Turn       *time.Time `json:"turn,omitempty"` // of the operation Action
+	Turn       *time.Time `json:"turn,omitempty"`  // of the operation Action
+	Until      *time.Time `json:"until,omitempty"` // when it has ended at the latest
 
 	// An encrypted record has only these, and the first three above, in clear text in the
 	// journal: see encryptedRecord.
@@ -145,4 +146,12 @@ func decodeJournal(data []byte) (records []record, dropped int, err error) {
 		records, prev, rest = append(records, r), lines.Hash(line), after
 	}
 	return records, 0, nil
+}
+
+// until returns when the run of a turn has ended at the latest.
+func (r record) until() time.Time {
+	if r.Until == nil {
+		return time.Time{}
+	}
+	return *r.Until
 }

@@ -122,7 +122,7 @@ func (p *replayRun) apply(r record) {
 	case kindOperations:
 		p.snapshot.Operations = r.Operations
 	case kindTurn:
-		p.snapshot.Operations = p.snapshot.Operations.Took(r.Action, *r.Turn)
+		p.snapshot.Operations = p.snapshot.Operations.Took(r.Action, *r.Turn, r.until())
 	case kindFormer:
 		p.snapshot.Former = r.Former
 	case kindFailed:

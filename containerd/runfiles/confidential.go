@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"deployster/containerd/layout"
-	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
 	"deployster/internal/runtime/runner"
 )
@@ -42,18 +41,9 @@ func Confidential(dir string, k *runner.Outcome) error {
 	}
 	var of confidential
 	known := json.Unmarshal(text, &of) == nil
-	k.Stderr = nil
-	if !known || !of.Answers || !isMemory(k.Stdout, of.Secrets) {
-		k.Stdout = nil
-	}
+	*k = k.WithoutOutput(known && of.Answers, of.Secrets)
 	if k.Answer != nil && (!known || secret.NewHider(of.Secrets).Holds(string(k.Answer))) {
 		k.Answer, k.Fault = nil, "it may have the value of a secret, and is not kept"
 	}
 	return err
-}
-
-// isMemory reports whether an answer has a memory without a secret, and nothing else.
-func isMemory(answer []byte, secrets []string) bool {
-	members, err := jsondoc.Object(answer)
-	return err == nil && len(members) == 1 && members["memory"] != nil && len(secret.Find(answer, secrets)) == 0
 }

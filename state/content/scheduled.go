@@ -25,6 +25,8 @@ type Operation struct {
 	Scheduled
 	Since time.Time `json:"since"`         // when it was applied: its turns begin then
 	Turn  time.Time `json:"turn,omitzero"` // the last one; it is recorded before it starts
+	// Until is when the run of the last turn has ended at the latest, if it is not in the journal. Zero: it has ended.
+	Until time.Time `json:"until,omitzero"`
 }
 
 // Same reports whether two declare the same.
@@ -57,7 +59,7 @@ func (all Operations) After(declared map[string]Scheduled, now time.Time) (Opera
 			next[name] = was
 			continue
 		}
-		next[name] = Operation{Scheduled: one, Since: now}
+		next[name] = Operation{Scheduled: one, Since: now, Until: all.runsUntil(one)}
 	}
 	return next, nil
 }
@@ -72,14 +74,29 @@ func (all Operations) masked() Operations {
 	return all
 }
 
-// Took returns them after a turn of one of them has begun.
-func (all Operations) Took(name string, turn time.Time) Operations {
+// Busy reports whether a run of the same operation on the same resource may not have ended.
+func (all Operations) Busy(name string, now time.Time) bool {
+	return now.Before(all.runsUntil(all[name].Scheduled))
+}
+
+// runsUntil returns when the last run of an operation on a resource has ended at the latest, whichever block it was for.
+func (all Operations) runsUntil(s Scheduled) (until time.Time) {
+	for _, o := range all {
+		if o.Resource == s.Resource && o.Run == s.Run && o.Until.After(until) {
+			until = o.Until
+		}
+	}
+	return until
+}
+
+// Took returns them after a turn of one of them has begun, whose run has ended at until at the latest.
+func (all Operations) Took(name string, turn, until time.Time) Operations {
 	o, known := all[name]
 	if !known {
 		return all
 	}
 	all = maps.Clone(all)
-	o.Turn = turn
+	o.Turn, o.Until = turn, until
 	all[name] = o
 	return all
 }

@@ -1,8 +1,10 @@
 package operating
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
@@ -27,7 +29,7 @@ type Scheduler struct {
 // Due returns the names of the operations with a turn that is due, sorted.
 func Due(s state.Snapshot, now time.Time) (names []string) {
 	for name, o := range s.Operations {
-		if _, due := turnOf(o, now); due {
+		if _, due := turnOf(o, now); due && !s.Operations.Busy(name, now) {
 			names = append(names, name)
 		}
 	}
@@ -58,7 +60,7 @@ func (s Scheduler) Turn(ctx context.Context, name string, now time.Time) (report
 	}
 	o, declared := opened.Prior.Operations[name]
 	turn, due := turnOf(o, now)
-	if !declared || !due {
+	if !declared || !due || opened.Prior.Operations.Busy(name, now) {
 		opened.Close()
 		return nil, nil, nil
 	}
@@ -67,7 +69,7 @@ func (s Scheduler) Turn(ctx context.Context, name string, now time.Time) (report
 		opened.Close()
 		return nil, nil, err
 	}
-	report, run, err := s.begin(ctx, connected, o, name, turn)
+	report, run, err := s.begin(ctx, connected, o, name, turn, now)
 	opened.Close()
 	if run == nil {
 		connected.Close()
@@ -76,8 +78,28 @@ func (s Scheduler) Turn(ctx context.Context, name string, now time.Time) (report
 	return report, func() *apply.Report { defer connected.Close(); return run() }, err
 }
 
+// A run that is not in the journal ends after longestRun, unless its resource has a limit, and margin is for its end and for
+// clocks that differ: by then nobody has to ask whether it still runs.
+const (
+	longestRun = 24 * time.Hour
+	margin     = 2 * time.Minute
+)
+
+// Ended records that the run of a turn that is not in the journal has ended, so that the next one need not wait for its limit.
+func (s Scheduler) Ended(ctx context.Context, name string) error {
+	store, err := s.Command.Work.OpenState(ctx, s.Place, "watch")
+	if err != nil {
+		return err
+	}
+	journal, err := store.Begin(state.NewID(), store.Snapshot().Lineage)
+	if err == nil {
+		err = errors.Join(journal.Turn(name, store.Snapshot().Operations[name].Turn, time.Time{}), journal.Finish(state.StatusOK))
+	}
+	return errors.Join(err, store.Close())
+}
+
 // begin records a turn, and runs it, if it may change the object.
-func (s Scheduler) begin(ctx context.Context, n stage.Connected, o state.Operation, name string, turn time.Time) (*apply.Report,
+func (s Scheduler) begin(ctx context.Context, n stage.Connected, o state.Operation, name string, turn, now time.Time) (*apply.Report,
 	func() *apply.Report, error) {
 	s.Command.Work.Secrets.Learn(secret.Values(o.Input, o.Sensitive))
 	id := state.NewID()
@@ -85,7 +107,7 @@ func (s Scheduler) begin(ctx context.Context, n stage.Connected, o state.Operati
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := journal.Turn(name, turn); err != nil {
+	if err := journal.Turn(name, turn, time.Time{}); err != nil {
 		report := apply.Refused(nil, apply.Error, diag.From("Cannot record a turn", err))
 		report.Fail(journal.Finish(state.StatusError))
 		return report, nil, nil
@@ -108,7 +130,9 @@ func (s Scheduler) begin(ctx context.Context, n stage.Connected, o state.Operati
 	}
 	run.tasks = []task{t}
 	if !t.operation.Changing() {
-		if err := journal.Finish(state.StatusOK); err != nil {
+		limit := cmp.Or(time.Duration(t.step.Timeouts.Action), longestRun)
+		t.step.Timeouts.Action = state.Duration(limit)
+		if err := errors.Join(journal.Turn(name, turn, now.Add(limit+margin)), journal.Finish(state.StatusOK)); err != nil {
 			return nil, nil, err
 		}
 		return nil, func() *apply.Report { return run.carryOut(ctx, b, nil) }, nil

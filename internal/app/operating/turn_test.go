@@ -152,6 +152,55 @@ func TestTurn_WithoutALock(t *testing.T) {
 	}
 }
 
+// Two runs never overlap, also of what is not in the journal, by several watches and by two blocks: the next turn waits until
+// the end of the run is recorded, or its limit has passed.
+func TestTurn_NeverTwoAtATime(t *testing.T) {
+	again := strings.TrimPrefix(strings.NewReplacer(`"nightly"`, `"again"`, `"grow"`, `"backup"`, "by = 2", `to = "x"`).Replace(nightly), one)
+	e, world := newEngine(t, strings.NewReplacer(`"grow"`, `"backup"`, "by = 2", `to = "x"`).Replace(nightly)+again)
+	at := func(days int) time.Time { return later(t, e, days) }
+	begin := func(name string, now time.Time) func() *apply.Report {
+		t.Helper()
+		report, rest, err := schedulerOf(t, e).Turn(t.Context(), name, now)
+		if err != nil || report != nil {
+			t.Fatalf("%+v, %v", report, err)
+		}
+		return rest
+	}
+	rest := begin("nightly", at(0))
+	if rest == nil {
+		t.Fatal("it is not begun")
+	}
+	soon := at(1)
+	for _, name := range []string{"nightly", "again"} { // of another watch, on the next day but before the limit
+		if due := Due(recorded(t, e), soon); len(due) > 0 || begin(name, soon) != nil || begin(name, at(0)) != nil {
+			t.Errorf("%s is begun beside it; due: %v", name, due)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(e.Workspace.Dir, "main.hcl"), // a schedule that was changed meanwhile
+		[]byte(strings.NewReplacer(`"grow"`, `"backup"`, "by = 2", `to = "y"`).Replace(nightly)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	applied(t, e)
+	if begin("nightly", soon) != nil {
+		t.Error("it is begun beside it after a change of its block")
+	}
+	if report := rest(); report.Status != apply.OK || len(world.ran) != 1 {
+		t.Errorf("%+v, %d runs", report, len(world.ran))
+	}
+	if err := schedulerOf(t, e).Ended(t.Context(), "nightly"); err != nil {
+		t.Fatal(err)
+	}
+	if begin("nightly", at(1)) == nil { // its watch dies then
+		t.Error("it is not begun after the end")
+	}
+	if begin("nightly", at(2)) != nil {
+		t.Error("it is begun before the limit of a run whose end nobody recorded")
+	}
+	if begin("nightly", at(2).Add(time.Hour)) == nil {
+		t.Error("it is not begun after the limit")
+	}
+}
+
 // The plan shows a block that is new, changed or gone; what stays keeps its turns.
 func TestPlan_ShowsSchedules(t *testing.T) {
 	e, _ := newEngine(t, nightly)

@@ -94,14 +94,38 @@ func (s *scheduler) run(ctx context.Context, run *repairRun, name string) (*appl
 	place := w.current.source.Place
 	w.mu.Unlock()
 	w.stateMu.Lock()
-	report, rest, err := operating.Scheduler{Command: keeper.Command, Machine: keeper.Machine, Place: place}.Turn(ctx, name, time.Now())
+	by := operating.Scheduler{Command: keeper.Command, Machine: keeper.Machine, Place: place}
+	report, rest, err := by.Turn(ctx, name, time.Now())
 	w.letGo = time.Now()
 	w.stateMu.Unlock()
 	if rest != nil {
 		report = rest()
+		s.ended(ctx, by, name)
 	}
 	if report != nil {
 		keeper.Command.Reported(report, nil)
 	}
 	return report, err
+}
+
+// ended records that a run that needed no state has ended. While another command holds the state it waits: the next turn needs
+// it too. What cannot be recorded counts as running until the limit of its run.
+func (s scheduler) ended(ctx context.Context, by operating.Scheduler, name string) {
+	w := s.w
+	for {
+		w.stateMu.Lock()
+		err := by.Ended(context.WithoutCancel(ctx), name)
+		w.letGo = time.Now()
+		w.stateMu.Unlock()
+		if err != nil && !errors.Is(err, state.ErrLocked) {
+			w.engine.Command.Work.Diagnostics(diag.From("Cannot record the end of the operation "+name, err))
+		}
+		if !errors.Is(err, state.ErrLocked) || ctx.Err() != nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
 }

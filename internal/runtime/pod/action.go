@@ -29,6 +29,7 @@ type action struct {
 	stdout *record
 	stderr *record
 	cancel context.CancelCauseFunc
+	spec   runner.Spec // if it is Confidential: how its outcome is kept
 
 	done    chan struct{} // closed when it has ended; the fields below are set before
 	outcome runner.Outcome
@@ -86,6 +87,9 @@ func (a *actions) enter(s runner.Spec, cancel context.CancelCauseFunc, still fun
 		done: make(chan struct{})}
 	if s.ID == "" {
 		one.key = newID()
+	}
+	if s.Confidential {
+		one.spec = runner.Spec{Confidential: true, MaxStdout: s.MaxStdout, Secrets: s.Secrets}
 	}
 	a.open[one.key] = one
 	return one, nil
@@ -218,6 +222,9 @@ func (a *actions) ended(one *action, res runner.Result, err error) {
 	} else if one.id != "" {
 		a.log("action %s was lost", one.id)
 	}
+	if one.spec.Confidential {
+		out = out.WithoutOutput(one.spec.MaxStdout > 0, one.spec.Secrets)
+	}
 	one.outcome = out
 	close(one.done)
 	one.stdout.end()
@@ -253,6 +260,9 @@ func (a *actions) adopt(ctx context.Context, id string, w runner.Watch) (runner.
 	}
 	if w.Running != nil && !closed(one.done) {
 		w.Running()
+	}
+	if one.spec.Confidential {
+		w = runner.Watch{} // whoever watches may not know the secret
 	}
 	shown := one.show(ctx.Done(), w)
 	select {

@@ -250,3 +250,40 @@ func TestAgent_NotesWhatBeginsWhereverItDies(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// Of an action that got a secret an outcome without its client has the exit code, and whoever takes it over sees no output: it
+// may have the value. Its environment has the variables with secrets.
+func TestAgent_KeepsNoOutputOfSecrets(t *testing.T) {
+	t.Parallel()
+	p := newPod(t)
+	c := p.client(hello(1, "one"))
+	const canary = "canary-4712"
+	s := shell(runner.Action, "a1", "echo $PASSWORD; echo $PASSWORD >&2; while [ ! -e /.deployster-run/go ]; do sleep 0.01; done; echo $PASSWORD; exit 7")
+	s.Confidential, s.Secrets, s.SecretEnv, s.MaxStdout = true, []string{canary}, map[string]string{"PASSWORD": canary}, 1000
+	live := &bytes.Buffer{}
+	s.Stdout = writerFunc(func(b []byte) { live.Write(b); _ = c.Close() })
+	if _, err := c.Run(t.Context(), s); err == nil || live.String() != canary+"\n" {
+		t.Fatalf("the connection was not lost, or the program printed %q: %v", live, err)
+	}
+	c = p.client(hello(1, "one"))
+	var out, errs bytes.Buffer
+	go func() { _, _ = p.command("touch /.deployster-run/go") }()
+	got, err := c.Adopt(t.Context(), "a1", runner.Watch{Stdout: &out, Stderr: &errs})
+	if err != nil || got.Fate != runner.Exited || got.ExitCode != 7 || len(got.Stdout)+len(got.Stderr)+out.Len()+errs.Len() > 0 {
+		t.Errorf("%+v, %v; shown %q and %q", got, err, out.String(), errs.String())
+	}
+	if all := p.message() + p.log.String(); strings.Contains(all, canary) {
+		t.Errorf("it is in\n%s", all)
+	}
+	if err := c.Discard(t.Context(), "a1"); err != nil {
+		t.Fatal(err)
+	}
+	s = shell(runner.Action, "a2", `echo "{\"memory\":{\"id\":1}}"; sleep 0.2`)
+	s.Confidential, s.Secrets, s.MaxStdout = true, []string{canary}, 1000
+	s.Stdout = writerFunc(func([]byte) { _ = c.Close() })
+	_, _ = c.Run(t.Context(), s)
+	c = p.client(hello(1, "one"))
+	if got, err := c.Adopt(t.Context(), "a2", runner.Watch{}); err != nil || string(got.Stdout) != "{\"memory\":{\"id\":1}}\n" {
+		t.Errorf("a memory without the value is not kept: %+v, %v", got, err)
+	}
+}

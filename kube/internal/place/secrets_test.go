@@ -22,7 +22,7 @@ func TestSecrets_GoByExecAlone(t *testing.T) {
 	var got []string
 	c.fake.Add("registry.example/reader:1", func(_ context.Context, s runner.Spec, in io.Reader, out, errs io.Writer) int {
 		stdin, _ := io.ReadAll(in)
-		got = []string{string(stdin), s.Settings.Env["PASSWORD"], strings.Join(s.Args, " ")}
+		got = []string{string(stdin), s.Settings.Env["PASSWORD"] + s.SecretEnv["PASSWORD"], strings.Join(s.Args, " ")}
 		_, _ = io.WriteString(out, "canary-answer")
 		_, _ = io.WriteString(errs, "canary-log")
 		return 7
@@ -35,10 +35,13 @@ func TestSecrets_GoByExecAlone(t *testing.T) {
 	cl := c.client(t, acts(1))
 	statuses := ""
 	for _, kind := range []runner.Kind{runner.Query, runner.Action} {
-		for _, shared := range []bool{false, true} {
+		for _, shared := range []string{"", "shared", "confidential"} {
 			s := runner.Spec{Name: "main/create", Kind: kind, Digest: image.Digest, Args: []string{"canary-arg"},
-				Stdin: []byte("canary-stdin"), ID: fmt.Sprint(kind, shared), Reuse: shared, Timeout: time.Minute}
+				Stdin: []byte("canary-stdin"), ID: fmt.Sprint(kind, shared), Reuse: shared == "shared", Timeout: time.Minute}
 			s.Settings.Env = map[string]string{"PASSWORD": "canary-env"}
+			if shared == "confidential" { // as with values of secret blocks
+				s.Confidential, s.Secrets, s.SecretEnv, s.Settings.Env = true, canaries, s.Settings.Env, nil
+			}
 			s.Ended = func(runner.Result, error) error {
 				for _, p := range c.Pods() {
 					statuses += fmt.Sprintf("%+v", p)

@@ -121,7 +121,7 @@ func (r *Runner) begin(s runner.Spec) (*child, pipes, error) {
 	if dir == "" {
 		dir = r.dir
 	}
-	env := environment(r.env, s.Settings.Env)
+	env := environment(environment(r.env, s.Settings.Env), s.SecretEnv)
 	path, err := find(argv[0], dir, env)
 	if err != nil {
 		return nil, pipes{}, fmt.Errorf("%s cannot be started: %w", s.Name, err)

@@ -22,9 +22,9 @@ func (o Options) grant(ctx context.Context, k call, begins bool, configs ...json
 	if len(names) == 0 {
 		return g, nil
 	}
-	if k.settings.Host.InCluster() {
-		return g, fail(k, errors.ErrUnsupported, "No secrets in a cluster", "It is to get secret.%s.value, and Pods get no values of "+
-			"secret blocks yet. Give it a Secret of the cluster by a plug: path = \"/secret/NAME\".", names[0])
+	if in := secretgrant.Names(nil, k.mounts); k.settings.Host.InCluster() && len(in) > 0 {
+		return g, fail(k, errors.ErrUnsupported, "No files with secrets in a cluster", "It is to get secret.%s.value in a file, and Pods "+
+			"get such values in configs and in the environment. Give it a Secret of the cluster by a plug: path = \"/secret/NAME\".", in[0])
 	}
 	values, gone := map[string]secretgrant.Value{}, map[string]bool{}
 	for _, name := range names {

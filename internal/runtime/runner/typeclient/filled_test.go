@@ -205,3 +205,43 @@ func TestCheckConfig_SecretsAreWriteOnly(t *testing.T) {
 		t.Errorf("elsewhere: %+v", found)
 	}
 }
+
+// What an image answers about an artifact is recorded, so an answer with the value is dropped before anybody reads it: on
+// stdout, in its file, and in what is read as a stream. Its end, which a callback records, has none either.
+func TestSecrets_ArtifactsAnswerWithoutAValue(t *testing.T) {
+	t.Parallel()
+	const said = `{"version":{"ref":"plum-canary"}}`
+	c, _, _ := recorded(t, func(s runner.Spec, _ string, stdout io.Writer) int {
+		if s.Answer == nil {
+			_, _ = io.WriteString(stdout, said)
+		}
+		return 0
+	})
+	tg, ty := target(), initialised(t, c)
+	tg.Settings.Env = map[string]string{"TOKEN": secretref.Text("db")}
+	for _, step := range []string{"check", "put"} {
+		ended := ""
+		a := Ask{Step: step, Digest: ty.Digest, Command: protocol.Command{Args: []string{step}}, Says: true,
+			Ended: func(r runner.Result, _ error) error { ended = string(r.Stdout); return nil }}
+		if step == "put" {
+			a.ID = "1"
+		}
+		r, err := c.Ask(t.Context(), tg, a)
+		if err != nil || strings.Contains(string(r.Stdout)+ended, "canary") || !strings.Contains(string(r.Stdout), "must leave the value out") {
+			t.Errorf("%s: %v, %s, its end: %s", step, err, r.Stdout, ended)
+		}
+	}
+	g := secretgrant.Of(map[string]secretgrant.Value{"db": {Secret: answers.Secret{Value: "plum-canary"}}}, nil)
+	r := runner.Result{Stdout: []byte("a log with plum-canary"), Answer: []byte(said)}
+	if g.Forget(&r, false); r.Answer != nil || !strings.Contains(r.Fault, "value of a secret") || !strings.Contains(string(r.Stdout), "canary") {
+		t.Errorf("the result is %+v", r)
+	}
+	read := 0
+	answer := g.Answer(&runner.Answer{Read: func(io.Reader) error { read++; return nil }})
+	if err := answer.Read(strings.NewReader(said)); err == nil || read != 0 {
+		t.Errorf("read %d times, %v", read, err)
+	}
+	if err := answer.Read(strings.NewReader(`{"version":{"ref":"1"}}`)); err != nil || answer.Read(nil) != nil || read != 2 {
+		t.Errorf("read %d times, %v", read, err)
+	}
+}

@@ -145,8 +145,12 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 	return r, callError(k, c.o.hidden(r, err), err)
 }
 
-// forget takes a memory with the value of a secret out of the result of an action: it would be recorded.
+// forget takes a memory with the value of a secret out of the result of an action, and an answer about an artifact: it would be
+// recorded.
 func (k call) forget(r *runner.Result) {
+	if k.artifact {
+		k.grant.Forget(r, k.quiet || k.kind == runner.Query && !k.log)
+	}
 	if k.remembers && k.kind == runner.Action && k.grant.Refuse(r.Stdout) != nil {
 		r.Stdout = []byte("(a memory with the value of a secret)")
 	}
@@ -173,7 +177,7 @@ func (k call) spec(mounts []runner.Mount) (runner.Spec, error) {
 		KeepLog:   max(k.settings.KeepLog, k.keep),
 		Cwd:       k.cwd,
 		Volumes:   k.volumes,
-		Answer:    k.answer,
+		Answer:    k.grant.Answer(k.answer),
 		LogStdout: k.log,
 	}
 	if k.given != nil {
