@@ -1,6 +1,9 @@
 package expand
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
@@ -29,6 +32,43 @@ func (m *Instances) secret(b *decl.Block) (s instance.Secret, _ hcl.Diagnostics)
 	var more hcl.Diagnostics
 	s.Config, more = results.StaticObject(m.Modules, b.Attrs["config"], "the config of a secret block", a.at)
 	return s, append(a.diags, more...)
+}
+
+// secretCycles returns an error for each secret whose image needs its own value, also by those of others: the env of its type
+// names it.
+func secretCycles(list []instance.Secret, blocks map[string]*decl.Block) (diags hcl.Diagnostics) {
+	needs := map[string][]string{}
+	for _, s := range list {
+		for _, text := range s.Env {
+			needs[s.Name] = append(needs[s.Name], secretref.Names(text)...)
+		}
+		slices.Sort(needs[s.Name])
+	}
+	for _, s := range list {
+		if way := wayTo(needs, s.Name, s.Name, map[string]bool{}); way != nil {
+			diags = append(diags, source.Failure(blocks[s.Name].Attrs["type"].Expr.Range(), "A secret needs itself", "The env of its type has "+
+				"the value of a secret that is read with its own: secret.%s. Read one of them without the other.",
+				strings.Join(append([]string{s.Name}, way...), " -> secret.")))
+		}
+	}
+	return diags
+}
+
+// wayTo returns the secrets from one to another, each of which needs the next; nil = there is none.
+func wayTo(needs map[string][]string, from, to string, seen map[string]bool) []string {
+	for _, next := range needs[from] {
+		if next == to {
+			return []string{to}
+		}
+		if seen[next] {
+			continue
+		}
+		seen[next] = true
+		if rest := wayTo(needs, next, to, seen); rest != nil {
+			return append([]string{next}, rest...)
+		}
+	}
+	return nil
 }
 
 // typeOf reads the type of a block: an image, and how it is run.

@@ -53,6 +53,7 @@ func (m *Instances) evaluateStatic(e *eval.Evaluator, mod *instance.Module) hcl.
 		m.Modules.Exclusive = append(m.Modules.Exclusive, inOrder(b.Exclusive, m.exclusive, &diags)...)
 		m.Modules.Notify = append(m.Modules.Notify, inOrder(b.Notify, m.notify, &diags)...)
 		m.Modules.SecretBlocks = append(m.Modules.SecretBlocks, inOrder(b.Secrets, m.secret, &diags)...)
+		diags = append(diags, secretCycles(m.Modules.SecretBlocks, b.Secrets)...)
 		m.Modules.Operations = append(m.Modules.Operations, inOrder(b.Operations, m.operation, &diags)...)
 		m.Modules.Artifacts = append(m.Modules.Artifacts, inOrder(b.Artifacts, m.artifact, &diags)...)
 		m.Modules.Plugs = append(m.Modules.Plugs, inOrder(b.Plugs, m.plug, &diags)...)

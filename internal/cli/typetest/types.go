@@ -47,7 +47,7 @@ func Flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "config", Usage: "`FILE` (.hcl, .json, .yaml) with the config of the resource to test with"},
 		&cli.StringFlag{Name: "then", Usage: "`FILE` with a second config, to which the resource is changed"},
-		&cli.StringSliceFlag{Name: "operation", Usage: "`NAME=FILE` with the input of an operation to run; may be repeated"},
+		&cli.StringSliceFlag{Name: "operation", Usage: "`NAME` of an operation to run, or NAME=FILE with its input; may be repeated"},
 		&cli.StringSliceFlag{Name: "plug", Usage: "`NAME=PATH` that the image gets; PATH:ro is read only; may be repeated"},
 		&cli.StringFlag{Name: "name", Usage: "`NAME` of the resource", Value: "test"},
 		&cli.StringSliceFlag{Name: "env", Usage: "`NAME=VALUE` in the environment; may be repeated"},
@@ -180,8 +180,12 @@ func inputsOf(c *cli.Context, s Session, o *conformance.Options) error {
 	o.Inputs = map[string]json.RawMessage{}
 	for _, pair := range c.StringSlice("operation") {
 		name, file, ok := strings.Cut(pair, "=")
-		if !ok || name == "" || file == "" {
-			return diag.Errorf("Invalid arguments", "-operation takes NAME=FILE, not %q.", pair)
+		switch {
+		case name == "" || ok && file == "":
+			return diag.Errorf("Invalid arguments", "-operation takes NAME or NAME=FILE, not %q.", pair)
+		case !ok:
+			o.Inputs[name] = json.RawMessage("{}")
+			continue
 		}
 		raw, diags := config.ReadObject(s.Engine.Workspace.Path(file), file)
 		if diags.HasErrors() {

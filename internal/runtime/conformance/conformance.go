@@ -21,7 +21,7 @@ type Options struct {
 	Name      string                     // of the resource; "" = test
 	Config    json.RawMessage            // of the resource: an object
 	Then      json.RawMessage            // a second config for the resource; nil = none
-	Inputs    map[string]json.RawMessage // of operations, by their names; each is an object
+	Inputs    map[string]json.RawMessage // of the operations to run, by their names; each is an object
 	Plugs     map[string]Plug            // the plugs that the image may use, by the names in its answer to init
 	Settings  runner.Settings            // how to run its containers
 	Timeout   time.Duration              // of each invocation; 0 = deployster's default

@@ -12,7 +12,6 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/runtime/conformance/recording"
-	"deployster/internal/runtime/conformance/report"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/protocol"
 )
@@ -32,37 +31,34 @@ func known(ty protocol.Type, inputs map[string]json.RawMessage) error {
 	return nil
 }
 
-// runsOperations runs the operations of the type whose inputs are given, or that need none. The state can be queried after each,
+// runsOperations runs the operations of the type that were named, each with its input. The state can be queried after each,
 // and is as before after one that declares that it changes nothing.
 func runsOperations(ctx context.Context, e *engine) outcome {
 	i, config := e.image, e.o.lastConfig()
 	var ran, left []string
 	for _, name := range slices.Sorted(maps.Keys(i.ty.Operations)) {
-		input, given := e.o.Inputs[name]
-		if !given {
-			input = json.RawMessage("{}")
-		}
-		of := protocol.Type{ConfigSchema: i.ty.Operations[name].ConfigSchema}
-		switch wrong := i.client("").CheckConfig(of, input, nil); {
-		case len(wrong) > 0 && given:
-			return fail("Give it an input that fits its schema (-operation), or correct the schema.", "The input of %s: %s", name,
-				wrong[0].Sentence())
-		case len(wrong) > 0:
+		input, named := e.o.Inputs[name]
+		if !named {
 			left = append(left, name)
 			continue
+		}
+		of := protocol.Type{ConfigSchema: i.ty.Operations[name].ConfigSchema}
+		if wrong := i.client("").CheckConfig(of, input, nil); len(wrong) > 0 {
+			return fail("Give it an input that fits its schema (-operation NAME=FILE), or correct the schema.", "The input of %s: %s", name,
+				wrong[0].Sentence())
 		}
 		if out := e.runsOperation(ctx, name, input, config); out != nil {
 			return *out
 		}
 		ran = append(ran, name)
 	}
-	out := pass("%s", words.List(ran, 5))
+	out := pass("ran %s", words.List(ran, 5))
 	if len(ran) == 0 {
-		out.verdict = report.Skip
+		out = skip("")
 	}
 	if len(left) > 0 {
-		out.reason = strings.TrimPrefix(out.reason+"; no input is given for "+words.List(left, 5), "; ")
-		out.fix = "Give each an input: -operation NAME=FILE."
+		out.reason = strings.TrimPrefix(out.reason+"; not named: "+words.List(left, 5), "; ")
+		out.fix = "Name them to run them: -operation NAME, or NAME=FILE with an input."
 	}
 	return out
 }

@@ -1,9 +1,23 @@
 package runner
 
 import (
+	"maps"
+
 	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/secret"
 )
+
+// Hide takes the whole environment out of the container's specification. What the program prints is a secret.
+func (s *Spec) Hide() {
+	env := maps.Clone(s.Settings.Env)
+	if env == nil {
+		env = map[string]string{}
+	}
+	maps.Copy(env, s.SecretEnv)
+	if s.Confidential, s.Settings.Env, s.SecretEnv = true, nil, env; len(env) == 0 {
+		s.SecretEnv = nil
+	}
+}
 
 // WithoutOutput returns the outcome of a run that got secrets as it is kept without its client: its end, and a memory without
 // the value of a secret. answers reports that its stdout is an answer, and not a log.

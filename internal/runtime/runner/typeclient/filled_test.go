@@ -245,3 +245,41 @@ func TestSecrets_ArtifactsAnswerWithoutAValue(t *testing.T) {
 		t.Errorf("read %d times, %v", read, err)
 	}
 }
+
+// The image of a secret may get others in its environment, such as a token. No variable is in the container's specification.
+func TestSecrets_AreReadWithOthers(t *testing.T) {
+	t.Parallel()
+	c, specs, _ := recorded(t, func(_ runner.Spec, _ string, stdout io.Writer) int {
+		_, _ = io.WriteString(stdout, `{"value":"fig-canary"}`)
+		return 0
+	})
+	tg, ty := target(), initialised(t, c)
+	tg.Settings.Env = map[string]string{"TOKEN": "t-" + secretref.Text("db"), "PLACE": "here"}
+	_, err := c.Ask(t.Context(), tg, Ask{Step: StepSecret, Digest: ty.Digest, Command: protocol.Command{Args: []string{"read"}}, Says: true, Secret: true})
+	s := (*specs)[len(*specs)-1]
+	if err != nil || !s.Confidential || len(s.Settings.Env) > 0 || s.SecretEnv["TOKEN"] != "t-plum-canary" || s.SecretEnv["PLACE"] != "here" {
+		t.Errorf("%v, %+v", err, s)
+	}
+}
+
+// A Pod gets a value in its config and its environment, and none in a file.
+func TestSecrets_OfPods(t *testing.T) {
+	t.Parallel()
+	c, specs, _ := recorded(t, func(_ runner.Spec, _ string, stdout io.Writer) int {
+		_, _ = io.WriteString(stdout, `{"status":"VALID","state":{}}`)
+		return 0
+	})
+	tg, ty := target(), initialised(t, c)
+	tg.Settings.Host = &runner.Host{Name: "jobs", Kubernetes: &runner.Cluster{}}
+	tg.Settings.Env = map[string]string{"B": secretref.Text("db")}
+	in := protocol.StateInput{Config: json.RawMessage(`{"password":"` + secretref.Text("db") + `"}`)}
+	_, err := c.State(t.Context(), tg, ty, in)
+	if s := (*specs)[len(*specs)-1]; err != nil || !s.Confidential || s.SecretEnv["B"] != "plum-canary" || len(s.Settings.Env) > 0 {
+		t.Errorf("%v, %+v", err, s)
+	}
+	before := len(*specs)
+	tg.Mounts = []runner.Mount{{Source: "plug:login", Target: "/login", Content: secretref.Text("db")}}
+	if _, err := c.State(t.Context(), tg, ty, in); err == nil || !strings.Contains(err.Error(), "No files with secrets in a cluster") || len(*specs) != before {
+		t.Errorf("with a file: %v", err)
+	}
+}

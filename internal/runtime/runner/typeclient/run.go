@@ -91,7 +91,7 @@ func (k call) moreTime() string {
 func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 	mounts, err := c.mountsOf(k)
 	if err == nil && !k.grant.Needed() {
-		k.grant, err = c.o.grant(ctx, k, false)
+		k.grant, err = c.o.grant(ctx, k, k.secret)
 	}
 	if err != nil {
 		return runner.Result{}, err
@@ -183,11 +183,11 @@ func (k call) spec(mounts []runner.Mount) (runner.Spec, error) {
 	if k.given != nil {
 		spec.Stdin = k.given
 	}
-	if spec.Confidential = k.secret; k.secret { // its environment has how to get the secret
-		spec.SecretEnv, spec.Settings.Env = spec.Settings.Env, nil
-	}
 	if err := k.grant.Into(&spec); err != nil {
 		return spec, err
+	}
+	if k.secret { // its environment has how to get the secret
+		spec.Hide()
 	}
 	if !spec.Logs() {
 		if spec.MaxStdout = k.settings.MaxAnswer; spec.MaxStdout == 0 {
