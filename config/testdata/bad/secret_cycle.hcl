@@ -1,4 +1,5 @@
-# error 10:10 secret.a -> secret.b -> secret.a
+# error 11:21 secret.a -> secret.b -> secret.a
+# error 12:21 secret.b -> secret.a -> secret.b
 type "first" {
   image = "acme/vault:1"
   env   = { TOKEN = "t-${secret.b.value}" }

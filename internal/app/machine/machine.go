@@ -73,6 +73,7 @@ type Machine struct {
 	pool    *worker.Pool     // runs images with the runtime, in workers where it can
 	initAt  *runner.Host     // where images answer init; nil = here, or on a host that the type has
 	others  []*router.Places // of There
+	leases  *vault.Leases    // of the secrets that were read
 	options Options
 	retry   time.Duration // how long a lost connection to a host is tried again
 }
@@ -87,7 +88,7 @@ func Open(ctx context.Context, w *workspace.Workspace, o Options) (*Machine, err
 	if err != nil {
 		return nil, err
 	}
-	m := &Machine{Runtime: runtime, Files: &Files{}, options: o, retry: patience,
+	m := &Machine{Runtime: runtime, Files: &Files{}, options: o, retry: patience, leases: vault.NewLeases(w.Warn),
 		pool: worker.New(worker.Options{Runner: runtime, Launcher: runtime, Max: goruntime.NumCPU(), Keep: true,
 			Private: w.Secrets.Private, Hide: w.Secrets.Hide})}
 	m.Places = m.Connect(remote.Hello{}, nil)
@@ -142,8 +143,9 @@ func (m *Machine) WithFiles() *Machine {
 	return &child
 }
 
-// Close closes the connections and the runtime. The store of artifacts was closed before.
+// Close gives back what secrets have opened, and closes the connections and the runtime. The store of artifacts was closed before.
 func (m *Machine) Close() error {
+	m.leases.Close()
 	m.Places.Close()
 	for _, at := range m.others {
 		at.Close()
@@ -168,7 +170,7 @@ func (m *Machine) Client(c command.Command, at *router.Places, prior state.Snaps
 	} else {
 		o.InitOn = inClusters(initOn(at, r.Clusters))
 	}
-	secrets := vault.New(r.Secrets(), w.Around().Secrets)
+	secrets := vault.New(r.Secrets(), w.Around().Secrets, m.leases)
 	o.Secrets = secrets
 	client := typeclient.New(o)
 	secrets.Use(secretread.New(client, protocol.InitInput{Version: w.Version, Verbose: w.Verbose, Workspace: w.Dir,

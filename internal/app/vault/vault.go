@@ -18,6 +18,9 @@ type Client interface {
 	Describe(ctx context.Context, t typeclient.Target) (protocol.Type, error)
 	CheckConfig(ty protocol.Type, config []byte) error
 	ReadSecret(ctx context.Context, t typeclient.Target, ty protocol.Type, config []byte) (answers.Secret, error)
+	// RenewSecret has an image renew what it has opened; the answer has no value. CloseSecret has it given back.
+	RenewSecret(ctx context.Context, t typeclient.Target, ty protocol.Type, config, lease []byte) (answers.Secret, error)
+	CloseSecret(ctx context.Context, t typeclient.Target, ty protocol.Type, config, lease []byte) error
 }
 
 // Vault reads the values of secret blocks. It is safe for concurrent use.
@@ -25,6 +28,7 @@ type Vault struct {
 	blocks map[string]config.Secret
 	around func() []config.Secret
 	client Client
+	leases *Leases
 	now    func() time.Time
 
 	mu   sync.Mutex
@@ -40,10 +44,10 @@ type reading struct {
 	ended bool // its command or its query was cancelled: the error is about that alone
 }
 
-// New returns a vault for the secret blocks of a manifest. around returns those of the workspace, which count for what no
+// New returns a vault for the secret blocks of a manifest, which keeps what it has opened in leases. around returns those of the workspace, which count for what no
 // manifest declares any more. Use must be called before a value is needed.
-func New(blocks []config.Secret, around func() []config.Secret) *Vault {
-	v := &Vault{blocks: map[string]config.Secret{}, around: sync.OnceValue(around), now: time.Now, read: map[string]*reading{},
+func New(blocks []config.Secret, around func() []config.Secret, leases *Leases) *Vault {
+	v := &Vault{blocks: map[string]config.Secret{}, around: sync.OnceValue(around), now: time.Now, leases: leases, read: map[string]*reading{},
 		held: map[string]map[string]secretgrant.Value{}}
 	for _, b := range blocks {
 		v.blocks[b.Name] = b
@@ -152,6 +156,6 @@ func (v *Vault) ask(ctx context.Context, b config.Secret) (secretgrant.Value, er
 				Detail: "The config of the secret does not match its image's config_schema: " + err.Error()}
 		}
 	}
-	value.Secret, err = v.client.ReadSecret(ctx, t, ty, b.Config.Value)
+	value.Secret, err = v.leases.read(ctx, v.client, t, ty, b.Config.Value)
 	return value, err
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"deployster/config"
+	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner/answers"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/protocol"
@@ -28,6 +30,12 @@ func (k *keeper) Describe(context.Context, typeclient.Target) (protocol.Type, er
 	return protocol.Type{Digest: "sha256:x", Secret: &protocol.Command{Args: []string{"read"}}}, nil
 }
 func (k *keeper) CheckConfig(protocol.Type, []byte) error { return k.refuses }
+func (k *keeper) RenewSecret(context.Context, typeclient.Target, protocol.Type, []byte, []byte) (answers.Secret, error) {
+	return answers.Secret{}, errors.New("there is no lease")
+}
+func (k *keeper) CloseSecret(context.Context, typeclient.Target, protocol.Type, []byte, []byte) error {
+	return errors.New("there is no lease")
+}
 func (k *keeper) ReadSecret(ctx context.Context, _ typeclient.Target, _ protocol.Type, _ []byte) (answers.Secret, error) {
 	if ctx.Value(stays{}) != nil {
 		<-ctx.Done()
@@ -68,7 +76,7 @@ func TestVault_OthersReadAfterACancelledReading(t *testing.T) {
 }
 
 func vault(k *keeper, now *time.Time) *Vault {
-	v := New([]config.Secret{{Name: "db", Compare: true}}, func() []config.Secret { return []config.Secret{{Name: "around"}} })
+	v := New([]config.Secret{{Name: "db", Compare: true}}, func() []config.Secret { return []config.Secret{{Name: "around"}} }, NewLeases(nil))
 	v.Use(k)
 	v.now = func() time.Time { return *now }
 	return v
@@ -141,5 +149,97 @@ func TestVault_KnowsWhatIsDeclared(t *testing.T) {
 	k.refuses = errors.New("config.path is missing")
 	if _, _, err := vault(k, &now).Of(t.Context(), "a", "db", true); err == nil {
 		t.Error("a config that its image refuses is sent")
+	}
+}
+
+// lender opens a lease for each value that is read.
+type lender struct {
+	keeper
+	log    []string
+	fails  bool
+	renews func() time.Time
+}
+
+func (l *lender) note(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.log = append(l.log, fmt.Sprintf(format, args...))
+}
+
+func (l *lender) ReadSecret(context.Context, typeclient.Target, protocol.Type, []byte) (answers.Secret, error) {
+	l.note("open")
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return answers.Secret{Value: fmt.Sprint("value ", len(l.log)), Lease: []byte(`"one"`), Renew: l.renews()}, nil
+}
+
+func (l *lender) RenewSecret(_ context.Context, _ typeclient.Target, _ protocol.Type, _, lease []byte) (answers.Secret, error) {
+	l.note("renew %s", lease)
+	if l.fails {
+		return answers.Secret{}, errors.New("sealed")
+	}
+	return answers.Secret{Lease: []byte(`"two"`)}, nil
+}
+
+func (l *lender) CloseSecret(_ context.Context, _ typeclient.Target, _ protocol.Type, _, lease []byte) error {
+	l.note("close %s", lease)
+	return nil
+}
+
+// seen returns what was done, once it was done n times.
+func (l *lender) seen(n int) string {
+	for range 2000 {
+		l.mu.Lock()
+		if len(l.log) >= n {
+			defer l.mu.Unlock()
+			return strings.Join(l.log, ", ")
+		}
+		l.mu.Unlock()
+		time.Sleep(time.Millisecond)
+	}
+	return "not enough"
+}
+
+// What an image opens is used by all vaults of a command, renewed in time, and given back once at the end, as it is then.
+func TestLeases_AreRenewedAndGivenBack(t *testing.T) {
+	t.Parallel()
+	k := &lender{renews: func() time.Time { return time.Now().Add(time.Millisecond) }}
+	leases := NewLeases(func(d *diag.Diagnostic) { t.Error(d) })
+	read := func() string {
+		t.Helper()
+		v := New([]config.Secret{{Name: "db"}}, func() []config.Secret { return nil }, leases)
+		v.Use(k)
+		got, _, err := v.Of(t.Context(), "a", "db", true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.Value
+	}
+	if read() != "value 1" || k.seen(2) != `open, renew "one"` || read() != "value 1" {
+		t.Errorf("%q", k.log)
+	}
+	leases.Close()
+	leases.Close()
+	if got := k.seen(3); got != `open, renew "one", close "two"` {
+		t.Error(got)
+	}
+}
+
+// What could not be renewed is opened again when it is needed, and both are given back.
+func TestLeases_AreOpenedAgain(t *testing.T) {
+	t.Parallel()
+	k := &lender{fails: true, renews: func() time.Time { return time.Now().Add(time.Millisecond) }}
+	warned := make(chan string, 9)
+	leases := NewLeases(func(d *diag.Diagnostic) { warned <- d.Summary })
+	k.renews = sync.OnceValue(k.renews)
+	for n := range 2 {
+		s, err := leases.read(t.Context(), k, typeclient.Target{Address: "secret.db"}, protocol.Type{}, nil)
+		if err != nil || s.Value != []string{"value 1", "value 3"}[n] || <-warned != "A secret could not be renewed" {
+			t.Fatalf("%+v, %v: %q", s, err, k.log)
+		}
+	}
+	leases.Close()
+	if got := k.seen(6); got != `open, renew "one", open, renew "one", close "one", close "one"` {
+		t.Error(got)
 	}
 }

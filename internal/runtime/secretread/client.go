@@ -41,24 +41,56 @@ func (c Client) ReadSecret(ctx context.Context, t typeclient.Target, ty protocol
 		return s, diag.Errorf("The image reads no secrets", "The answer of image %s to init lacks \"secret\". Declare it as the type of a "+
 			"resource.", diag.Visible(t.Reference))
 	}
-	in := struct {
-		protocol.InitInput
-		Config json.RawMessage `json:"config"`
-	}{c.input, config}
-	in.Name, in.Type = t.Address, t.Reference
-	stdin, err := jsondoc.Encode(in)
+	stdout, err := c.ask(ctx, t, ty, input{Config: config})
 	if err != nil {
 		return s, err
 	}
-	r, err := c.types.Ask(ctx, t, typeclient.Ask{Step: typeclient.StepSecret, Digest: ty.Digest, Command: *ty.Secret,
-		Stdin: append(stdin, '\n'), Timeout: cmp.Or(t.StateTimeout, typeclient.SecretTimeout), Says: true, Secret: true})
-	if err != nil {
-		return s, err
-	}
-	if s, err = answers.ReadSecret(r.Stdout); err != nil {
+	if s, err = answers.ReadSecret(stdout); err != nil {
 		return s, typeclient.Failed(t, typeclient.StepSecret, &typeclient.ProtocolError{Message: err.Error()}, "The image broke the protocol",
 			"What image %s printed as a secret is not valid: %s. It is not shown. docs/secrets.md describes it.",
 			diag.Visible(t.Reference), diag.Visible(err.Error()))
 	}
 	return s, nil
+}
+
+// input is what an image reads.
+type input struct {
+	protocol.InitInput
+	Config  json.RawMessage `json:"config"`
+	Lease   json.RawMessage `json:"lease,omitempty"`
+	Request string          `json:"request,omitempty"` // what to do with the lease
+}
+
+// ask runs an image, and returns what it prints.
+func (c Client) ask(ctx context.Context, t typeclient.Target, ty protocol.Type, in input) ([]byte, error) {
+	in.InitInput = c.input
+	in.Name, in.Type = t.Address, t.Reference
+	stdin, err := jsondoc.Encode(in)
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.types.Ask(ctx, t, typeclient.Ask{Step: typeclient.StepSecret, Digest: ty.Digest, Command: *ty.Secret,
+		Stdin: append(stdin, '\n'), Timeout: cmp.Or(t.StateTimeout, typeclient.SecretTimeout), Says: true, Secret: true})
+	return r.Stdout, err
+}
+
+// RenewSecret has an image renew what it has opened. The answer has no value.
+func (c Client) RenewSecret(ctx context.Context, t typeclient.Target, ty protocol.Type, config, lease []byte) (answers.Secret, error) {
+	stdout, err := c.ask(ctx, t, ty, input{Config: config, Lease: lease, Request: "renew"})
+	if err != nil {
+		return answers.Secret{}, err
+	}
+	s, err := answers.ReadRenewed(stdout)
+	if err != nil {
+		return s, typeclient.Failed(t, typeclient.StepSecret, &typeclient.ProtocolError{Message: err.Error()}, "The image broke the protocol",
+			"What image %s printed when it renewed a secret is not valid: %s. It is not shown.", diag.Visible(t.Reference),
+			diag.Visible(err.Error()))
+	}
+	return s, nil
+}
+
+// CloseSecret has an image give back what it has opened.
+func (c Client) CloseSecret(ctx context.Context, t typeclient.Target, ty protocol.Type, config, lease []byte) error {
+	_, err := c.ask(ctx, t, ty, input{Config: config, Lease: lease, Request: "close"})
+	return err
 }

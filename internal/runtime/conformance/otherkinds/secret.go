@@ -31,6 +31,11 @@ func (i Image) Reads(ctx context.Context) Found {
 			return Found{Err: err, Fix: fixSecret}
 		}
 		i.Learn(read[n].Value)
+		if read[n].Lease != nil {
+			if err := returned(ctx, i, c, read[n]); err != nil {
+				return Found{Err: err, Fix: fixLease}
+			}
+		}
 	}
 	f := compare(read[0], read[1], time.Now())
 	for _, r := range i.Recorder.Current() {
@@ -40,6 +45,23 @@ func (i Image) Reads(ctx context.Context) Found {
 	}
 	f.Fix = fixSecret
 	return f
+}
+
+const fixLease = "With \"request\": \"renew\" renew what the \"lease\" in the input is of, and print {} or the next \"renew\" and " +
+	"\"lease\"; with \"close\" give it back. docs/secrets.md, section Leases."
+
+// returned has an image renew what it has opened, and give it back.
+func returned(ctx context.Context, i Image, c secretread.Client, s answers.Secret) error {
+	if !s.Renew.IsZero() {
+		next, err := c.RenewSecret(ctx, i.Target, i.Type, i.Config, s.Lease)
+		if err != nil {
+			return err
+		}
+		if next.Lease != nil {
+			s.Lease = next.Lease
+		}
+	}
+	return c.CloseSecret(ctx, i.Target, i.Type, i.Config, s.Lease)
 }
 
 // compare compares what an image printed at a time in two runs with the same config.

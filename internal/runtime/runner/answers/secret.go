@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -13,11 +14,17 @@ type Secret struct {
 	Value   string
 	Version string    // changes with the value; "" = not known
 	Expires time.Time // from then on the value is read again; zero = it does not expire
+
+	// Lease is what the image gets to renew and to give back what it has opened; nil = nothing is open. Renew is when it is to be
+	// renewed; zero = never.
+	Lease json.RawMessage
+	Renew time.Time
 }
 
 // The limits of a secret and of its version, in bytes.
 const (
 	MaxSecret  = 64 << 10
+	maxLease   = 64 << 10
 	maxVersion = 200
 )
 
@@ -31,7 +38,7 @@ func ReadSecret(answer []byte) (s Secret, err error) {
 		return s, err
 	}
 	s.Value, s.Version = f.needText("value"), f.Text("version")
-	expires := f.Text("expires")
+	s.until(f)
 	f.Done()
 	switch {
 	case *f.First != nil:
@@ -44,13 +51,38 @@ func ReadSecret(answer []byte) (s Secret, err error) {
 	case s.Version != "" && strings.Contains(s.Version, s.Value):
 		f.Problem("\"version\" has the value, and a version is recorded")
 	}
-	if expires != "" && *f.First == nil {
-		if s.Expires, err = time.Parse(time.RFC3339, expires); err != nil {
-			f.Problem("\"expires\" must be a time as in RFC 3339, such as 2026-11-21T03:53:28Z")
-		}
-	}
 	if *f.First != nil {
 		return Secret{}, *f.First
 	}
 	return s, nil
+}
+
+// ReadRenewed parses what an image prints after it has renewed a lease. Its errors have no part of the answer.
+func ReadRenewed(answer []byte) (s Secret, err error) {
+	f, err := ReadFields(answer)
+	if err != nil {
+		return s, err
+	}
+	s.until(f)
+	if f.Done(); *f.First != nil {
+		return Secret{}, *f.First
+	}
+	return s, nil
+}
+
+// until reads how long a secret lasts.
+func (s *Secret) until(f *Fields) {
+	for key, into := range map[string]*time.Time{"expires": &s.Expires, "renew": &s.Renew} {
+		text := f.Text(key)
+		if text == "" {
+			continue
+		}
+		var err error
+		if *into, err = time.Parse(time.RFC3339, text); err != nil {
+			f.Problem("%q must be a time as in RFC 3339, such as 2026-11-21T03:53:28Z", key)
+		}
+	}
+	if s.Lease = f.Value("lease"); len(s.Lease) > maxLease {
+		f.Problem("\"lease\" has more than %d bytes", maxLease)
+	}
 }
