@@ -83,7 +83,16 @@ func (b bridge) step(ctx context.Context, p protocol.Process) error {
 	var answer any
 	switch {
 	case len(p.Args) == 0:
-		answer, err = b.providers.Init(ctx, in.InitInput)
+		var secret bool
+		if answer, secret, err = b.providers.InitSecret(ctx, in.InitInput); err == nil && !secret {
+			answer, err = b.providers.Init(ctx, in.InitInput)
+		}
+	case p.Args[0] == "secret":
+		var secret resource.SecretInput
+		if err := json.Unmarshal(stdin, &secret); err != nil {
+			return fmt.Errorf("stdin is not what deployster sends: %w", err)
+		}
+		answer, err = b.providers.Secret(ctx, secret, p.Stderr)
 	case p.Args[0] == "state":
 		answer, err = b.state(ctx, in.StateInput, p.Stderr)
 	default:

@@ -45,11 +45,7 @@ func (p *Providers) Init(ctx context.Context, in protocol.InitInput) (protocol.I
 	}
 	config := s.Block.ForConfig()
 	properties, _ := config["properties"].(map[string]any)
-	if len(known.Config.Block.Attributes)+len(known.Config.Block.Blocks) > 0 {
-		inner := known.Config.Block.ForConfig()
-		inner["description"] = "The config of the provider."
-		inner["default"] = map[string]any{}
-		properties["provider"] = inner
+	if addProvider(known, properties) {
 		a.Identity = append(a.Identity, "/provider")
 	}
 	if data {
@@ -69,6 +65,18 @@ func (p *Providers) Init(ctx context.Context, in protocol.InitInput) (protocol.I
 	return a, err
 }
 
+// addProvider adds the config of the provider to the properties of a config. false = it has none.
+func addProvider(known *schema.Provider, properties map[string]any) bool {
+	if len(known.Config.Block.Attributes)+len(known.Config.Block.Blocks) == 0 {
+		return false
+	}
+	inner := known.Config.Block.ForConfig()
+	inner["description"] = "The config of the provider."
+	inner["default"] = map[string]any{}
+	properties["provider"] = inner
+	return true
+}
+
 // providerKind is not a kind of objects: it stands for the provider itself, so that a user can
 // inspect its config, and whether it starts at all.
 const providerKind = "provider"
@@ -82,6 +90,9 @@ func describeProvider(known *schema.Provider) (a protocol.InitAnswer, err error)
 
 func noKind(known *schema.Provider, reference, kind string) error {
 	kinds := slices.Collect(maps.Keys(known.Resources))
+	for name := range known.Ephemeral {
+		kinds = append(kinds, ephemeralPrefix+name)
+	}
 	for name := range known.Data {
 		kinds = append(kinds, dataPrefix+name)
 	}

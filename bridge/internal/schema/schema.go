@@ -60,18 +60,20 @@ type Nested struct {
 type Provider struct {
 	Config          *Schema
 	Resources, Data map[string]*Schema
+	Ephemeral       map[string]*Schema
 	PlanDestroy     bool
 }
 
 // Read6 reads the schemas from a response of protocol 6.
 func Read6(r *tfplugin6.GetProviderSchema_Response) (*Provider, error) {
-	p := &Provider{Resources: map[string]*Schema{}, Data: map[string]*Schema{}, PlanDestroy: r.GetServerCapabilities().GetPlanDestroy()}
+	p := &Provider{Resources: map[string]*Schema{}, Data: map[string]*Schema{}, Ephemeral: map[string]*Schema{},
+		PlanDestroy: r.GetServerCapabilities().GetPlanDestroy()}
 	var err error
 	if p.Config, err = of(r.GetProvider()); err != nil {
 		return nil, fmt.Errorf("the config of the provider: %w", err)
 	}
 	for into, from := range map[*map[string]*Schema]map[string]*tfplugin6.Schema{
-		&p.Resources: r.GetResourceSchemas(), &p.Data: r.GetDataSourceSchemas(),
+		&p.Resources: r.GetResourceSchemas(), &p.Data: r.GetDataSourceSchemas(), &p.Ephemeral: r.GetEphemeralResourceSchemas(),
 	} {
 		for name, s := range from {
 			if (*into)[name], err = of(s); err != nil {
@@ -85,13 +87,16 @@ func Read6(r *tfplugin6.GetProviderSchema_Response) (*Provider, error) {
 // Read5 reads the schemas from a response of protocol 5, whose messages differ from those of protocol 6.
 func Read5(r *tfplugin5.GetProviderSchema_Response) (*Provider, error) {
 	six := &tfplugin6.GetProviderSchema_Response{Provider: raised(r.GetProvider()), ResourceSchemas: map[string]*tfplugin6.Schema{},
-		DataSourceSchemas:  map[string]*tfplugin6.Schema{},
+		DataSourceSchemas: map[string]*tfplugin6.Schema{}, EphemeralResourceSchemas: map[string]*tfplugin6.Schema{},
 		ServerCapabilities: &tfplugin6.ServerCapabilities{PlanDestroy: r.GetServerCapabilities().GetPlanDestroy()}}
 	for name, s := range r.GetResourceSchemas() {
 		six.ResourceSchemas[name] = raised(s)
 	}
 	for name, s := range r.GetDataSourceSchemas() {
 		six.DataSourceSchemas[name] = raised(s)
+	}
+	for name, s := range r.GetEphemeralResourceSchemas() {
+		six.EphemeralResourceSchemas[name] = raised(s)
 	}
 	return Read6(six)
 }

@@ -88,8 +88,9 @@ func open() (*Provider, error) {
 
 func (p *Provider) schemas() *tfplugin6.GetProviderSchema_Response {
 	return &tfplugin6.GetProviderSchema_Response{Provider: p.config, ResourceSchemas: p.kinds,
-		DataSourceSchemas:  map[string]*tfplugin6.Schema{Data: p.kinds[Data]},
-		ServerCapabilities: &tfplugin6.ServerCapabilities{PlanDestroy: os.Getenv("TEST_PLAN_DESTROY") != ""}}
+		DataSourceSchemas:        map[string]*tfplugin6.Schema{Data: p.kinds[Data]},
+		EphemeralResourceSchemas: map[string]*tfplugin6.Schema{Login: loginSchema()},
+		ServerCapabilities:       &tfplugin6.ServerCapabilities{PlanDestroy: os.Getenv("TEST_PLAN_DESTROY") != ""}}
 }
 
 // call is one call: the request is read into in, and answer answers it.
@@ -153,6 +154,11 @@ func (p *Provider) calls() map[string]call {
 		"ApplyResourceChange":        calling(&tfplugin6.ApplyResourceChange_Request{}, p.apply),
 		"ImportResourceState":        calling(&tfplugin6.ImportResourceState_Request{}, p.adopt),
 		"ReadDataSource":             calling(&tfplugin6.ReadDataSource_Request{}, p.readData),
+
+		"ValidateEphemeralResourceConfig": calling(&tfplugin6.ValidateEphemeralResourceConfig_Request{}, p.validateLogin),
+		"OpenEphemeralResource":           calling(&tfplugin6.OpenEphemeralResource_Request{}, p.openLogin),
+		"RenewEphemeralResource":          calling(&tfplugin6.RenewEphemeralResource_Request{}, p.renewLogin),
+		"CloseEphemeralResource":          calling(&tfplugin6.CloseEphemeralResource_Request{}, p.closeLogin),
 	}
 	for five, six := range fives {
 		all[five] = all[six]
@@ -190,13 +196,16 @@ func Run() int {
 // lowered converts schemas to protocol 5.
 func lowered(six *tfplugin6.GetProviderSchema_Response) *tfplugin5.GetProviderSchema_Response {
 	out := &tfplugin5.GetProviderSchema_Response{Provider: lower(six.GetProvider()), ResourceSchemas: map[string]*tfplugin5.Schema{},
-		DataSourceSchemas:  map[string]*tfplugin5.Schema{},
+		DataSourceSchemas: map[string]*tfplugin5.Schema{}, EphemeralResourceSchemas: map[string]*tfplugin5.Schema{},
 		ServerCapabilities: &tfplugin5.ServerCapabilities{PlanDestroy: six.GetServerCapabilities().GetPlanDestroy()}}
 	for name, s := range six.GetResourceSchemas() {
 		out.ResourceSchemas[name] = lower(s)
 	}
 	for name, s := range six.GetDataSourceSchemas() {
 		out.DataSourceSchemas[name] = lower(s)
+	}
+	for name, s := range six.GetEphemeralResourceSchemas() {
+		out.EphemeralResourceSchemas[name] = lower(s)
 	}
 	return out
 }

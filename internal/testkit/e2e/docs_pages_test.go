@@ -49,7 +49,7 @@ func TestDocs_Pages(t *testing.T) {
 	}
 	scripts["modules.manifest"], scripts["tag.sh"], scripts["pack-module.sh"], scripts["use-modules.sh"] = modules[0], share[0], share[1], share[2]+share[3]
 	secrets, programs := fences(read(t, "docs/secrets.md"), "hcl"), shell("docs/secrets.md")
-	if len(secrets) != 1 || len(programs) != 2 {
+	if len(secrets) != 2 || len(programs) != 2 {
 		t.Fatalf("%d and %d examples were found", len(secrets), len(programs))
 	}
 	scripts["secrets.manifest"], scripts["decrypt.sh"], scripts["pack-secret.sh"] = secrets[0], programs[0], programs[1]

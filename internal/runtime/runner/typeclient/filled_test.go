@@ -283,3 +283,22 @@ func TestSecrets_OfPods(t *testing.T) {
 		t.Errorf("with a file: %v", err)
 	}
 }
+
+// With a lease others could use the secret, so no record has it.
+func TestSecrets_LeasesAreNotRecorded(t *testing.T) {
+	t.Parallel()
+	c, _, records := recorded(t, func(_ runner.Spec, in string, stdout io.Writer) int {
+		if !strings.Contains(in, "canary-lease") {
+			t.Errorf("the image got %s", in)
+		}
+		_, _ = io.WriteString(stdout, `{"lease":"canary-lease"}`)
+		return 0
+	})
+	tg, ty := target(), initialised(t, c)
+	_, err := c.Ask(t.Context(), tg, Ask{Step: StepSecret, Digest: ty.Digest, Command: protocol.Command{Args: []string{"read"}}, Says: true,
+		Secret: true, Stdin: []byte(`{"lease":"canary-lease","request":"renew"}`)})
+	r := (*records)[len(*records)-1]
+	if err != nil || strings.Contains(string(r.Stdin)+string(r.Result.Stdout), "canary") {
+		t.Errorf("%v, recorded: %s %s", err, r.Stdin, r.Result.Stdout)
+	}
+}
