@@ -292,3 +292,59 @@ func TestRollback_ProtectsWhatIsProtectedToday(t *testing.T) {
 		}
 	}
 }
+
+// lines is one of Concourse's images, whose newest version a test sets.
+func lines(newest *int) runnertest.Program {
+	return func(_ context.Context, s runner.Spec, stdin io.Reader, stdout, _ io.Writer) int {
+		var in struct{ Version map[string]string }
+		if !strings.HasSuffix(s.Entrypoint, "/check") || json.NewDecoder(stdin).Decode(&in) != nil {
+			return 1
+		}
+		from, err := strconv.Atoi(in.Version["ref"])
+		if err != nil || from > *newest {
+			from = *newest
+		}
+		var all []map[string]string
+		for n := from; n <= *newest; n++ {
+			all = append(all, map[string]string{"ref": strconv.Itoa(n)})
+		}
+		_ = json.NewEncoder(stdout).Encode(all)
+		return 0
+	}
+}
+
+// A rollback has the versions of artifacts of the plan that it goes back to, whatever is newest or locked today. A version that is
+// gone is an error, and nothing is done.
+func TestRollback_HasTheVersionsOfThen(t *testing.T) {
+	h := newHistory(t)
+	newest := 1
+	digest := h.fake.Add("lines", lines(&newest))
+	h.fake.AddDigest("lines@"+digest, digest, lines(&newest))
+	h.fake.AddFiles("lines", "/opt/resource/check", "/opt/resource/in")
+	const manifest = `
+artifact "site" {
+  type   = "lines"
+  source = { uri = "x" }
+}
+resource "a" {
+  type   = "thing"
+  config = { id = "a", ref = artifact.site.version.ref }
+}
+`
+	back := h.apply(manifest)
+	newest = 3
+	h.apply(manifest)
+	if !strings.Contains(h.things["a"], `"ref":"3"`) {
+		t.Fatalf("the newest version is not applied: %v", h.things)
+	}
+	report, err := h.Apply(t.Context(), ApplyOptions{Back: &back, Approval: approval.Options{Auto: true}})
+	if err != nil || report.Status != apply.OK || !strings.Contains(h.things["a"], `"ref":"1"`) {
+		t.Fatalf("%+v, %v, %v", report, err, h.things)
+	}
+	newest = 0
+	before := h.things["a"]
+	if report, err := h.Apply(t.Context(), ApplyOptions{Back: &back, Approval: approval.Options{Auto: true}}); err == nil && report.Status == apply.OK ||
+		h.things["a"] != before {
+		t.Errorf("with a version that is gone: %+v, %v", report, err)
+	}
+}

@@ -66,7 +66,7 @@ func TestSecret_IsOpenedRenewedAndClosed(t *testing.T) {
 			t.Errorf("a number: %+v, %v", port, err)
 		}
 		for config, want := range map[string]string{`"user":"refused"`: "No such user", `"user":"a","attribute":"pasword"`: "no attribute",
-			`"user":"empty","attribute":"password"`: "no value", `"usr":"a"`: "usr"} {
+			`"user":"empty","attribute":"password"`: "no value", `"usr":"a"`: "does not know it"} {
 			if a, err := ask(config, "", nil); err == nil || !strings.Contains(err.Error(), want) || a.Value != "" || a.Lease != nil {
 				t.Errorf("%s: %+v, %v", config, a, err)
 			}

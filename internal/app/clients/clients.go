@@ -33,6 +33,24 @@ type Basis struct {
 	Manifest *config.Manifest
 	Prior    state.Snapshot
 	Images   images.Set
+	Versions map[string]state.Artifact // which artifacts have, instead of those of the lock file; nil = none
+}
+
+// pins returns the versions that artifacts are pinned to, unless their blocks have one.
+func (of Basis) pins(lock *config.Lock) map[string]config.Pin {
+	if of.Versions == nil {
+		if lock == nil {
+			return nil
+		}
+		return lock.Artifacts
+	}
+	pins := map[string]config.Pin{}
+	for _, a := range of.Manifest.Artifacts() {
+		if was, known := of.Versions[a.Name]; known && a.Version == nil {
+			pins[a.Name] = config.Pin{Space: was.Recipe.Space, Version: was.Recipe.Version}
+		}
+	}
+	return pins
 }
 
 // Source makes clients for a command.
@@ -115,9 +133,7 @@ func (s Source) resolve(ctx context.Context, of Basis, types *typeclient.Client,
 	if ro.Passing, err = passing(m, of.Prior); err != nil {
 		return nil, nil, err
 	}
-	if lock != nil {
-		ro.Lock = lock.Artifacts
-	}
+	ro.Lock = of.pins(lock)
 	w.resolver = artifacts.New(ro)
 	fo := s.artifactOptions(m, of.Prior, types, client, store)
 	fo.Pins, fo.Again = w.resolver.Pins, o.Selection.Replace

@@ -70,14 +70,15 @@ type Inputs struct {
 	Prior       state.Snapshot
 	Selection   plan.Selection
 	Hosts       map[string]router.Pin
-	AtOnce      int               // how many hosts are worked on concurrently; 0 = order.Hosts
-	Parallelism int               // 0 = DefaultParallelism, and more in workers
-	Images      map[string]string // the digests of images by reference, whatever the names refer to now; nil = as they are resolved
+	AtOnce      int                       // how many hosts are worked on concurrently; 0 = order.Hosts
+	Parallelism int                       // 0 = DefaultParallelism, and more in workers
+	Images      map[string]string         // the digests of images by reference, whatever the names refer to now; nil = as they are resolved
+	Versions    map[string]state.Artifact // which artifacts have, whatever is newest or locked; nil = as they are resolved
 }
 
 // Basis returns what the clients of a plan with images are made for.
 func (in Inputs) Basis(of images.Set) clients.Basis {
-	return clients.Basis{Manifest: in.Manifest, Prior: in.Prior, Images: of}
+	return clients.Basis{Manifest: in.Manifest, Prior: in.Prior, Images: of, Versions: in.Versions}
 }
 
 // Options returns the options of a plan.

@@ -60,7 +60,10 @@ func (n Connected) Inputs(parallelism int) draft.Inputs {
 	in := draft.Inputs{Manifest: n.Manifest, Prior: n.Prior, Selection: n.Selection, Hosts: n.Pins, AtOnce: n.atOnce,
 		Parallelism: parallelism}
 	if n.Former != nil {
-		in.Images = n.Former.Images
+		in.Images, in.Versions = n.Former.Images, n.Former.Then.Artifacts
+		if in.Versions == nil {
+			in.Versions = map[string]state.Artifact{}
+		}
 	}
 	return in
 }
