@@ -110,7 +110,7 @@ func (s *scheduler) run(ctx context.Context, run *repairRun, name string) (*appl
 
 // ended records that a run that needed no state has ended. While another command holds the state it waits: the next turn needs
 // it too. What cannot be recorded counts as running until the limit of its run.
-func (s scheduler) ended(ctx context.Context, by operating.Scheduler, name string) {
+func (s *scheduler) ended(ctx context.Context, by operating.Scheduler, name string) {
 	w := s.w
 	for {
 		w.stateMu.Lock()
