@@ -46,7 +46,8 @@ func secretCycles(list []instance.Secret, blocks map[string]*decl.Block) (diags 
 	}
 	for _, s := range list {
 		if way := wayTo(needs, s.Name, s.Name, map[string]bool{}); way != nil {
-			diags = append(diags, source.Failure(blocks[s.Name].Attrs["type"].Expr.Range(), "A secret needs itself", "The env of its type has "+
+			at := blocks[s.Name].Attrs["type"].Expr.Range()
+			diags = append(diags, source.Failure(at, "A secret needs itself", "The env of its type has "+
 				"the value of a secret that is read with its own: secret.%s. Read one of them without the other.",
 				strings.Join(append([]string{s.Name}, way...), " -> secret.")))
 		}

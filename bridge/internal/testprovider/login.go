@@ -46,7 +46,8 @@ func (p *Provider) validateLogin(in *tfplugin6.ValidateEphemeralResourceConfig_R
 	if err != nil {
 		return nil, err
 	}
-	return &tfplugin6.ValidateEphemeralResourceConfig_Response{}, p.write("ValidateEphemeralResourceConfig", in.GetTypeName(), named{"config", v})
+	return &tfplugin6.ValidateEphemeralResourceConfig_Response{}, p.write("ValidateEphemeralResourceConfig", in.GetTypeName(),
+		named{"config", v})
 }
 
 func (p *Provider) openLogin(in *tfplugin6.OpenEphemeralResource_Request) (proto.Message, error) {
@@ -59,7 +60,8 @@ func (p *Provider) openLogin(in *tfplugin6.OpenEphemeralResource_Request) (proto
 		return &tfplugin6.OpenEphemeralResource_Response{Diagnostics: []*tfplugin6.Diagnostic{{Severity: tfplugin6.Diagnostic_ERROR,
 			Summary: "No such user"}}}, nil
 	}
-	result := map[string]cty.Value{"user": v.GetAttr("user"), "password": cty.StringVal("pass-word-of-" + user), "port": cty.NumberIntVal(5432)}
+	result := map[string]cty.Value{"user": v.GetAttr("user"), "password": cty.StringVal("pass-word-of-" + user),
+		"port": cty.NumberIntVal(5432)}
 	if user == Empty {
 		result["password"] = cty.NullVal(cty.String)
 	}
@@ -78,8 +80,10 @@ func (p *Provider) renewLogin(in *tfplugin6.RenewEphemeralResource_Request) (pro
 	if !strings.HasPrefix(private, "lease of ") {
 		return nil, errors.New("it was not opened here")
 	}
-	out := &tfplugin6.RenewEphemeralResource_Response{RenewAt: soon(), Private: []byte(strings.TrimSuffix(private, ", renewed") + ", renewed")}
-	return out, errors.Join(p.write("RenewEphemeralResource", in.GetTypeName(), named{"private", cty.StringVal(private)}), p.tell("renewed", private))
+	out := &tfplugin6.RenewEphemeralResource_Response{RenewAt: soon(),
+		Private: []byte(strings.TrimSuffix(private, ", renewed") + ", renewed")}
+	return out, errors.Join(p.write("RenewEphemeralResource", in.GetTypeName(), named{"private", cty.StringVal(private)}),
+		p.tell("renewed", private))
 }
 
 func (p *Provider) closeLogin(in *tfplugin6.CloseEphemeralResource_Request) (proto.Message, error) {

@@ -60,8 +60,8 @@ func Validate(ctx context.Context, e *app.Engine, m *config.Manifest) (diag.Diag
 // secrets returns what the schemas of images find in the configs of secret blocks.
 func secrets(ctx context.Context, m *config.Manifest, client *typeclient.Client) (diags diag.Diagnostics, err error) {
 	for _, s := range m.Unattended().Secrets() {
-		ty, err := client.Describe(ctx, typeclient.Target{Address: "secret." + s.Name, Reference: s.Image, Settings: s.Settings, Pull: s.Pull,
-			Verify: s.Verify})
+		ty, err := client.Describe(ctx, typeclient.Target{Address: "secret." + s.Name, Reference: s.Image, Settings: s.Settings,
+			Pull: s.Pull, Verify: s.Verify})
 		if err != nil {
 			return nil, err
 		}

@@ -110,8 +110,8 @@ func otherImages(ctx context.Context, e *app.Engine, at *machine.Machine, m *con
 // run, plan and apply report this when they need a value.
 func secretImages(ctx context.Context, client *typeclient.Client, m *config.Manifest) (diags diag.Diagnostics) {
 	for _, s := range m.Unattended().Secrets() {
-		ty, err := client.Describe(ctx, typeclient.Target{Address: "secret." + s.Name, Reference: s.Image, Settings: s.Settings, Pull: s.Pull,
-			Verify: s.Verify})
+		ty, err := client.Describe(ctx, typeclient.Target{Address: "secret." + s.Name, Reference: s.Image, Settings: s.Settings,
+			Pull: s.Pull, Verify: s.Verify})
 		switch {
 		case diag.Is[*typeclient.NowhereError](err) || ctx.Err() != nil:
 		case err == nil && ty.Secret == nil:

@@ -32,7 +32,7 @@ type lease struct {
 	client Client
 	target typeclient.Target
 	ty     protocol.Type
-	config json.RawMessage
+	config []byte
 	stop   context.CancelFunc // ends its renewals
 	done   chan struct{}      // closed when no renewal runs any more
 
@@ -47,8 +47,8 @@ func NewLeases(warn func(*diag.Diagnostic)) *Leases {
 
 // read returns what a secret image prints. What it has opened with the same image, environment and config is used again while
 // it lasts.
-func (l *Leases) read(ctx context.Context, c Client, t typeclient.Target, ty protocol.Type, config json.RawMessage) (answers.Secret, error) {
-	key, err := json.Marshal([]any{t.Address, ty.Digest, t.Settings.Env, config})
+func (l *Leases) read(ctx context.Context, c Client, t typeclient.Target, ty protocol.Type, config []byte) (answers.Secret, error) {
+	key, err := json.Marshal([]any{t.Address, ty.Digest, t.Settings.Env, json.RawMessage(config)})
 	if err != nil {
 		return answers.Secret{}, err
 	}

@@ -44,11 +44,11 @@ type reading struct {
 	ended bool // its command or its query was cancelled: the error is about that alone
 }
 
-// New returns a vault for the secret blocks of a manifest, which keeps what it has opened in leases. around returns those of the workspace, which count for what no
-// manifest declares any more. Use must be called before a value is needed.
+// New returns a vault for the secret blocks of a manifest, which keeps what it has opened in leases. around returns those of
+// the workspace, which count for what no manifest declares any more. Use must be called before a value is needed.
 func New(blocks []config.Secret, around func() []config.Secret, leases *Leases) *Vault {
-	v := &Vault{blocks: map[string]config.Secret{}, around: sync.OnceValue(around), now: time.Now, leases: leases, read: map[string]*reading{},
-		held: map[string]map[string]secretgrant.Value{}}
+	v := &Vault{blocks: map[string]config.Secret{}, around: sync.OnceValue(around), now: time.Now, leases: leases,
+		read: map[string]*reading{}, held: map[string]map[string]secretgrant.Value{}}
 	for _, b := range blocks {
 		v.blocks[b.Name] = b
 	}

@@ -11,8 +11,9 @@ import (
 // otherThanType returns the check of a policy, and of an image that sends notifications or reads a secret; nil = it is a
 // resource type.
 func (i *image) otherThanType() (name string, check func(context.Context) outcome) {
-	o := otherkinds.Image{Client: i.client(""), Recorder: i.recorder, Target: i.target, Type: i.ty, Config: i.o.Config, Timeout: i.o.Timeout,
-		Learn: i.values.Add, Input: protocol.InitInput{Version: i.o.Version, Verbose: i.o.Verbose, Workspace: i.o.Workspace,
+	o := otherkinds.Image{Client: i.client(""), Recorder: i.recorder, Target: i.target, Type: i.ty, Config: i.o.Config,
+		Timeout: i.o.Timeout, Learn: i.values.Add, Input: protocol.InitInput{Version: i.o.Version, Verbose: i.o.Verbose,
+			Workspace: i.o.Workspace,
 			Protocol: protocol.Versions{Min: protocol.MinVersion, Max: protocol.MaxVersion}}}
 	verdict := func(run func(context.Context) otherkinds.Found) func(context.Context) outcome {
 		return func(ctx context.Context) outcome {

@@ -46,7 +46,7 @@ func (c Client) ReadSecret(ctx context.Context, t typeclient.Target, ty protocol
 		return s, err
 	}
 	if s, err = answers.ReadSecret(stdout); err != nil {
-		return s, typeclient.Failed(t, typeclient.StepSecret, &typeclient.ProtocolError{Message: err.Error()}, "The image broke the protocol",
+		return s, typeclient.Failed(t, typeclient.StepSecret, broken(err), "The image broke the protocol",
 			"What image %s printed as a secret is not valid: %s. It is not shown. docs/secrets.md describes it.",
 			diag.Visible(t.Reference), diag.Visible(err.Error()))
 	}
@@ -82,7 +82,7 @@ func (c Client) RenewSecret(ctx context.Context, t typeclient.Target, ty protoco
 	}
 	s, err := answers.ReadRenewed(stdout)
 	if err != nil {
-		return s, typeclient.Failed(t, typeclient.StepSecret, &typeclient.ProtocolError{Message: err.Error()}, "The image broke the protocol",
+		return s, typeclient.Failed(t, typeclient.StepSecret, broken(err), "The image broke the protocol",
 			"What image %s printed when it renewed a secret is not valid: %s. It is not shown.", diag.Visible(t.Reference),
 			diag.Visible(err.Error()))
 	}
@@ -94,3 +94,6 @@ func (c Client) CloseSecret(ctx context.Context, t typeclient.Target, ty protoco
 	_, err := c.ask(ctx, t, ty, input{Config: config, Lease: lease, Request: "close"})
 	return err
 }
+
+// broken returns the cause of the error about an answer that is not valid.
+func broken(err error) error { return &typeclient.ProtocolError{Message: err.Error()} }

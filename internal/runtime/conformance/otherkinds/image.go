@@ -57,7 +57,8 @@ func (i Image) Judges(ctx context.Context) Found {
 			return Found{Err: err, Fix: fixPolicy}
 		}
 		if !reflect.DeepEqual(first, again) {
-			return Found{Wrong: "It answered a second query about the same plan differently.", Fix: "Judge by the config and the plan alone."}
+			return Found{Wrong: "It answered a second query about the same plan differently.",
+				Fix: "Judge by the config and the plan alone."}
 		}
 		found += len(first)
 	}
