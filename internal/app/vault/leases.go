@@ -57,7 +57,7 @@ func (l *Leases) read(ctx context.Context, c Client, t typeclient.Target, ty pro
 	l.mu.Unlock()
 	if one != nil {
 		if s := one.secret(); s.Expires.IsZero() || l.now().Before(s.Expires) {
-			return s, nil
+			return untilRenewed(s), nil
 		}
 		l.forget(string(key), one)
 	}
@@ -74,7 +74,15 @@ func (l *Leases) read(ctx context.Context, c Client, t typeclient.Target, ty pro
 	}
 	l.mu.Unlock()
 	go l.renew(renewing, string(key), one)
-	return s, nil
+	return untilRenewed(s), nil
+}
+
+// untilRenewed returns a secret that is read again once it is renewed: if that has failed, it is opened again.
+func untilRenewed(s answers.Secret) answers.Secret {
+	if s.Expires.IsZero() {
+		s.Expires = s.Renew
+	}
+	return s
 }
 
 func (one *lease) secret() answers.Secret {

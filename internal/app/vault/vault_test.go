@@ -232,8 +232,10 @@ func TestLeases_AreOpenedAgain(t *testing.T) {
 	warned := make(chan string, 9)
 	leases := NewLeases(func(d *diag.Diagnostic) { warned <- d.Summary })
 	k.renews = sync.OnceValue(k.renews)
-	for n := range 2 {
-		s, err := leases.read(t.Context(), k, typeclient.Target{Address: "secret.db"}, protocol.Type{}, nil)
+	v := New([]config.Secret{{Name: "db"}}, func() []config.Secret { return nil }, leases)
+	v.Use(k)
+	for n := range 2 { // steps of one command
+		s, _, err := v.Of(t.Context(), "a", "db", true)
 		if err != nil || s.Value != []string{"value 1", "value 3"}[n] || <-warned != "A secret could not be renewed" {
 			t.Fatalf("%+v, %v: %q", s, err, k.log)
 		}

@@ -14,7 +14,7 @@ func (i *image) otherThanType() (name string, check func(context.Context) outcom
 	o := otherkinds.Image{Client: i.client(""), Recorder: i.recorder, Target: i.target, Type: i.ty, Config: i.o.Config,
 		Timeout: i.o.Timeout, Learn: i.values.Add, Input: protocol.InitInput{Version: i.o.Version, Verbose: i.o.Verbose,
 			Workspace: i.o.Workspace,
-			Protocol: protocol.Versions{Min: protocol.MinVersion, Max: protocol.MaxVersion}}}
+			Protocol:  protocol.Versions{Min: protocol.MinVersion, Max: protocol.MaxVersion}}}
 	verdict := func(run func(context.Context) otherkinds.Found) func(context.Context) outcome {
 		return func(ctx context.Context) outcome {
 			switch f := run(ctx); {

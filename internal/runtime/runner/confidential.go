@@ -9,14 +9,14 @@ import (
 
 // Hide takes the whole environment out of the container's specification. What the program prints is a secret.
 func (s *Spec) Hide() {
+	s.Confidential = true
+	if len(s.Settings.Env) == 0 {
+		return
+	}
 	env := maps.Clone(s.Settings.Env)
-	if env == nil {
-		env = map[string]string{}
-	}
 	maps.Copy(env, s.SecretEnv)
-	if s.Confidential, s.Settings.Env, s.SecretEnv = true, nil, env; len(env) == 0 {
-		s.SecretEnv = nil
-	}
+	s.SecretEnv = env
+	s.Settings.Env = nil
 }
 
 // WithoutOutput returns the outcome of a run that got secrets as it is kept without its client: its end, and a memory without
