@@ -312,6 +312,7 @@ var ranks = map[string]int{
 	"state/exports":                           20,
 	"internal/runtime/conformance/validation": 29,
 	"internal/runtime/conformance/otherkinds": 30,
+	"internal/runtime/runner/withheld":        11,
 	"internal/runtime/secretread":             21,
 	"internal/app/remotes":                    56,
 	"internal/app/judging":                    63,

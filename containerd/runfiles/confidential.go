@@ -9,6 +9,7 @@ import (
 	"deployster/containerd/layout"
 	"deployster/internal/base/secret"
 	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/withheld"
 )
 
 // confidentialFile marks a run that got a secret. Like all files of such a run, it is in memory.
@@ -41,7 +42,7 @@ func Confidential(dir string, k *runner.Outcome) error {
 	}
 	var of confidential
 	known := json.Unmarshal(text, &of) == nil
-	*k = k.WithoutOutput(known && of.Answers, of.Secrets)
+	*k = withheld.Output(*k, known && of.Answers, of.Secrets)
 	if k.Answer != nil && (!known || secret.NewHider(of.Secrets).Holds(string(k.Answer))) {
 		k.Answer, k.Fault = nil, "it may have the value of a secret, and is not kept"
 	}

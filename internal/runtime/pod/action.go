@@ -10,6 +10,7 @@ import (
 
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/withheld"
 )
 
 // mostActions is how many actions may be open, or have an outcome that no client has recorded.
@@ -223,7 +224,7 @@ func (a *actions) ended(one *action, res runner.Result, err error) {
 		a.log("action %s was lost", one.id)
 	}
 	if one.spec.Confidential {
-		out = out.WithoutOutput(one.spec.MaxStdout > 0, one.spec.Secrets)
+		out = withheld.Output(out, one.spec.MaxStdout > 0, one.spec.Secrets)
 	}
 	one.outcome = out
 	close(one.done)
