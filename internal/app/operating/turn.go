@@ -79,7 +79,7 @@ func (s Scheduler) Turn(ctx context.Context, name string, now time.Time) (report
 }
 
 // A run that is not in the journal ends after longestRun, unless its resource has a limit, and margin is for its end and for
-// clocks that differ: by then nobody has to ask whether it still runs.
+// clocks that differ: by then it has certainly ended.
 const (
 	longestRun = 24 * time.Hour
 	margin     = 2 * time.Minute

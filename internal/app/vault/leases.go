@@ -100,7 +100,7 @@ func (l *Leases) forget(key string, one *lease) {
 	}
 }
 
-// renew renews a lease whenever it says so, until ctx ends. One that could not be renewed is not used again.
+// renew renews a lease whenever that is due, until ctx ends. One that could not be renewed is not used again.
 func (l *Leases) renew(ctx context.Context, key string, one *lease) {
 	defer close(one.done)
 	for {

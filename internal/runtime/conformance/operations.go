@@ -63,7 +63,7 @@ func runsOperations(ctx context.Context, e *engine) outcome {
 	return out
 }
 
-// runsOperation runs one operation, with a key in its input that no image knows; nil = it is as declared.
+// runsOperation runs one operation, with a key in its input that no image knows; nil = nothing is wrong.
 func (e *engine) runsOperation(ctx context.Context, name string, input, config json.RawMessage) *outcome {
 	i, operation := e.image, e.image.ty.Operations[name]
 	wrong := func(o outcome) *outcome { return &o }
