@@ -18,7 +18,7 @@ func TestSummarize_AnUpdateThatDestroys(t *testing.T) {
 		"later": {Part: &change.Deferred{Answer: change.Answer{Shutdown: &remove, Actions: []protocol.Action{{Name: "create"}}},
 			Expected: Replace}},
 	}
-	if got, want := summarize(steps), (Summary{Update: 1, Replace: 2, Deferred: 1, Expected: Expected{Replace: 1}}); got != want {
+	if got, want := summarize(&Plan{Resources: steps}), (Summary{Update: 1, Replace: 2, Deferred: 1, Expected: Expected{Replace: 1}}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if kinds := (&Plan{Resources: steps}).Kinds(); len(kinds[Update]) != 1 || len(kinds[Replace]) != 3 {

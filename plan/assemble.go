@@ -50,7 +50,7 @@ func whole(ctx context.Context, x *query.Session, d *decide.Decisions, cycles ma
 		p = a.frame()
 	}
 	p.Exclusive, p.Barriers = sets.Sets, append(p.Barriers, sets.Waits...)
-	p.Summary = summarize(p.Resources)
+	p.Summary = summarize(p)
 	for _, r := range a.subject.Manifest.Resources() {
 		if d := artifacts.FeedsItself(r, p.Artifacts); d != nil {
 			x.Findings.Report(r, "", diag.Diagnostics{d})
@@ -90,7 +90,7 @@ func (a assembly) frame() *Plan {
 	p := &Plan{Format: Format, Deployster: o.Version, Created: o.Now.UTC().Truncate(time.Microsecond),
 		Lineage: s.Prior.Lineage, Serial: s.Prior.Serial, Workspace: o.Workspace,
 		Images: a.session.Prober.Images(), Resources: a.steps, Moves: a.moves(), Selection: s.Selection,
-		LeftOut: a.leftOut(), Unreached: a.unreached(), Transfers: transfers(s.Prior),
+		LeftOut: a.leftOut(), Unreached: a.unreached(), Later: a.later(), Transfers: transfers(s.Prior),
 		Variables: m.Variables().Values(), SensitiveVariables: m.Variables().Sensitive(), VariableOrigins: m.Variables().Origins(),
 		Sources: m.Sources(), Edges: a.edges()}
 	p.Remote = p.Sources.Remote
@@ -156,7 +156,7 @@ func incomplete(x *query.Session, d *decide.Decisions, cycles map[string][]strin
 	p := a.frame()
 	p.Errored, p.Outputs = true, map[string]Output{}
 	p.Layers, _ = p.Before().Layers() // a plan without an order can still be shown
-	p.Summary = summarize(p.Resources)
+	p.Summary = summarize(p)
 	return p
 }
 

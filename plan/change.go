@@ -84,12 +84,12 @@ type Expected struct {
 // All returns how many deferred resources have an expected change.
 func (e Expected) All() int { return e.Create + e.Update + e.Replace }
 
-// summarize counts the changes.
-func summarize(steps map[string]*Step) Summary {
-	var s Summary
+// summarize counts the changes. What waits for a later round is deferred.
+func summarize(p *Plan) Summary {
+	s := Summary{Deferred: len(p.LaterDeclared())}
 	count := map[Change]*int{Valid: &s.Valid, Create: &s.Create, Update: &s.Update, Replace: &s.Replace, Destroy: &s.Destroy,
 		Forget: &s.Forget, Publish: &s.Publish, Deferred: &s.Deferred, Record: &s.Record, Left: &s.Left, ReadFailed: &s.ReadFailed}
-	for _, step := range steps {
+	for _, step := range p.Resources {
 		if step.MovedFrom != "" {
 			s.Move++
 		}

@@ -13,13 +13,17 @@ import (
 // that use something that the plan leaves out keep their recorded values.
 func (a assembly) outputs(final config.States) map[string]Output {
 	values, diags := a.subject.Manifest.Outputs(final)
-	kept, more := a.keptOutputs()
+	kept, later, more := a.keptOutputs()
 	a.session.Findings.Report(nil, "", append(diags, more...))
 	outputs := make(map[string]Output, len(values))
 	for _, v := range values {
 		prior, known := a.subject.Prior.Outputs[v.Name]
 		if kept[v.Name] || a.subject.Selection.RefreshOnly && len(v.Unknown) > 0 {
 			outputs[v.Name] = keptOutput(prior, known)
+			continue
+		}
+		if later[v.Name] {
+			outputs[v.Name] = laterOutput(v, prior, known)
 			continue
 		}
 		outputs[v.Name] = Output{Value: v.Value, Unknown: v.Unknown, Sensitive: v.Sensitive, Export: v.Export,
@@ -46,17 +50,31 @@ func keptOutput(prior state.Output, known bool) Output {
 	return Output{Value: prior.Value, Sensitive: prior.Sensitive, Export: prior.Export, LeftOut: true}
 }
 
-// keptOutputs returns the names of the outputs that use something that the plan leaves out.
-func (a assembly) keptOutputs() (map[string]bool, diag.Diagnostics) {
-	kept := map[string]bool{}
-	if !a.subject.Partial() {
-		return kept, nil
+// laterOutput returns an output that a later round decides: until then it keeps its recorded value.
+func laterOutput(v config.Output, prior state.Output, known bool) Output {
+	out := keptOutput(prior, known)
+	if len(v.Unknown) > 0 {
+		out.Value, out.Unknown, out.Sensitive, out.Export, out.Changed = v.Value, v.Unknown, v.Sensitive, v.Export, true
 	}
+	return out
+}
+
+// keptOutputs returns the names of the outputs that use something that the plan leaves out, and of those that use only what
+// waits for a later round.
+func (a assembly) keptOutputs() (kept, later map[string]bool, diags diag.Diagnostics) {
+	kept, later = map[string]bool{}, map[string]bool{}
+	if !a.subject.Partial() {
+		return kept, later, nil
+	}
+	waits := func(addr string) bool { return a.subject.Later[addr] != nil }
+	gone := func(addr string) bool { return a.steps[addr] == nil && !waits(addr) }
 	reach, diags := a.subject.Manifest.OutputReach()
 	for name, r := range reach {
-		kept[name] = len(r.WaitsFor) > 0 || slices.ContainsFunc(r.Resources, func(addr string) bool { return a.steps[addr] == nil })
+		left := slices.ContainsFunc(r.WaitsFor, func(addr string) bool { return !waits(addr) })
+		kept[name] = left || slices.ContainsFunc(r.Resources, gone)
+		later[name] = slices.ContainsFunc(r.WaitsFor, waits) || slices.ContainsFunc(r.Resources, waits)
 	}
-	return kept, diags
+	return kept, later, diags
 }
 
 // leftOut lists what the plan leaves out, sorted: resources of the manifest and

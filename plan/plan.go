@@ -66,6 +66,10 @@ type Plan struct {
 	// they wait for what is on such a host. Each has the reason.
 	Unreached map[string]*reason.Reason `json:"unreached,omitempty"`
 
+	// Later is what waits for instances that become known only when this plan is applied, by address: the blocks, what depends
+	// on them, and what is recorded of both.
+	Later map[string]Later `json:"later,omitempty"`
+
 	// Errored reports that the plan is incomplete because of errors: it can be shown,
 	// but neither saved nor applied.
 	Errored bool `json:"errored,omitempty"`
@@ -129,7 +133,7 @@ type Output struct {
 }
 
 // Partial reports whether resources may be left out.
-func (p *Plan) Partial() bool { return p.Selection.Partial() || len(p.Unreached) > 0 }
+func (p *Plan) Partial() bool { return p.Selection.Partial() || len(p.Unreached)+len(p.Later) > 0 }
 
 // HasChanges reports whether apply would change, adopt or record a resource, or change
 // an address or an output. To record again a resource that is VALID does not count.

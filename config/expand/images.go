@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -103,4 +104,51 @@ func (a *attrReader) source(t *decl.Block, files *source.Reader) (pull runner.Pu
 		return err
 	})
 	return pull, verify
+}
+
+// TypesOfPending returns the images of the future instances of a pending block, in the form of resources at the address of the
+// block. It leaves out a type that follows from what distinguishes the instances.
+func TypesOfPending(m *Instances, p instance.Pending) (list []*instance.Resource) {
+	mod, name := p.X.Mod, blockName(p.X)
+	if block := mod.Decl.Resources[name]; block != nil {
+		return m.typeOfBlock(block, mod, p.Address)
+	}
+	if child := mod.Decl.Children[strings.TrimPrefix(name, "module.")]; child != nil {
+		return m.typesInside(child, mod, p.Address)
+	}
+	return nil
+}
+
+// typesInside returns the types of the resources of a module whose instances are not known.
+func (m *Instances) typesInside(child *decl.Module, caller *instance.Module, address string) (list []*instance.Resource) {
+	mod := instance.NewModule(child, caller, instance.Occurrence{}, address)
+	for _, b := range child.Types {
+		mod.Settings[b], _ = m.settings(b, mod) // its errors are reported when there are instances
+	}
+	for _, name := range slices.Sorted(maps.Keys(child.Resources)) {
+		list = append(list, m.typeOfBlock(child.Resources[name], mod, address)...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(child.Children)) {
+		list = append(list, m.typesInside(child.Children[name], mod, address)...)
+	}
+	return list
+}
+
+// typeOfBlock returns the type of a resource block, in a list of one.
+func (m *Instances) typeOfBlock(block *decl.Resource, mod *instance.Module, address string) []*instance.Resource {
+	if block.Attrs["type"] == nil || block.Publish != nil {
+		return nil
+	}
+	a := attrReader{m: m.Modules, attrs: block.Attrs, of: "a resource", at: mod.Scope(), repeated: &block.Block}
+	ref, set := a.image("the type of a resource")
+	if a.diags.HasErrors() || ref == "" {
+		return nil
+	}
+	return []*instance.Resource{{Address: address, TypeRef: ref, Pull: set.Pull, Verify: set.Verify, Settings: set.Settings,
+		Range: source.FromHCL(block.At)}}
+}
+
+// blockName returns the name of a block in its module: "node", or "module.web".
+func blockName(x *instance.Expansion) string {
+	return strings.TrimPrefix(strings.TrimPrefix(x.Address, x.Mod.Address), ".")
 }

@@ -13,8 +13,6 @@ import (
 	"deployster/config/instance"
 	"deployster/config/refs"
 	"deployster/config/source"
-	"deployster/config/trace"
-	"deployster/internal/base/words"
 )
 
 // Instantiate creates the instances, and evaluates everything that needs no state.
@@ -188,9 +186,11 @@ func keyText(e *eval.Evaluator, ref refs.Reference, at instance.Scope) string {
 }
 
 // Expand expands those of the given pending blocks for which scope has all the states
-// that they need, and the blocks that depend on their instances.
-func (m *Instances) Expand(blocks []instance.Pending, scope instance.States) (*Instances, hcl.Diagnostics) {
+// that they need, and the blocks that depend on their instances. It also returns those
+// whose instances stay unknown.
+func (m *Instances) Expand(blocks []instance.Pending, scope instance.States) (*Instances, []Unknown, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
+	var unknown []Unknown
 	found := maps.Clone(m.Modules.Pinned)
 	if found == nil {
 		found = map[string]source.Instances{}
@@ -201,58 +201,23 @@ func (m *Instances) Expand(blocks []instance.Pending, scope instance.States) (*I
 		if p.Waits || slices.ContainsFunc(p.Needs, missing) {
 			continue
 		}
-		i, d := learn(e, p.X)
+		i, refs, d := learn(e, p.X)
 		diags = append(diags, d...)
+		if len(refs) > 0 {
+			unknown = append(unknown, Unknown{Pending: p, Refs: refs})
+			continue
+		}
 		found[p.Address] = i
 	}
 	if diags.HasErrors() {
-		return m, diags
+		return m, nil, diags
 	}
 	next, d := m.With(found)
-	return next, append(diags, d...)
+	return next, unknown, append(diags, d...)
 }
 
 // With returns the instances when those of the pending blocks are given.
 func (m *Instances) With(pinned map[string]source.Instances) (*Instances, hcl.Diagnostics) {
 	next := &Instances{Modules: m.Modules.With(pinned)}
 	return next, next.Instantiate(false)
-}
-
-// learn determines the instances of a block with the known states.
-func learn(e *eval.Evaluator, pending *instance.Expansion) (source.Instances, hcl.Diagnostics) {
-	x := instance.Expansion{Repetition: pending.Repetition, Mod: pending.Mod, Address: pending.Address, Expr: pending.Expr}
-	v, diags := e.Value(x.Expr, x.Scope())
-	if diags.HasErrors() {
-		return source.Instances{}, diags
-	}
-	if d := x.Take(v, x.Expr); d != nil {
-		return source.Instances{}, hcl.Diagnostics{d}
-	}
-	if x.Pending {
-		return source.Instances{}, hcl.Diagnostics{unknownKeys(e, &x)}
-	}
-	if x.Repetition != instance.ForEach {
-		return source.Instances{Count: &x.N}, nil
-	}
-	return source.Instances{Keys: x.Keys}, nil
-}
-
-// unknownKeys returns the error for a block whose instances are still unknown, with the references that it needs.
-func unknownKeys(e *eval.Evaluator, x *instance.Expansion) *hcl.Diagnostic {
-	refs := trace.UnknownRefs(e, x.Expr, x.Scope())
-	what, attr := "The keys of this for_each are", "for_each"
-	if x.Repetition == instance.Counted {
-		what, attr = "This count is", "count"
-	} else if x.Repetition == instance.Optional {
-		what, attr = "This enabled is", "value"
-	}
-	verb := " is"
-	if len(refs) > 1 {
-		verb = " are"
-	}
-	return source.Failure(x.Expr.Range(), "Instances that cannot be known yet",
-		"%s known only after apply, because %s%s: that resource is still to be created or changed. What there will be must be in the "+
-			"plan. Either take the %s from variables, constants or configs, and states only for the values; or apply in two steps, the "+
-			"first with -exclude='%s'.",
-		what, words.List(refs, 3), verb, attr, x.Address)
 }

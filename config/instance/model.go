@@ -29,6 +29,17 @@ type Pending struct {
 	X *Expansion
 }
 
+// Attribute returns the name of the attribute that determines the instances.
+func (p Pending) Attribute() string {
+	switch p.X.Repetition {
+	case Counted:
+		return "count"
+	case Optional:
+		return "enabled"
+	}
+	return "for_each"
+}
+
 // Reference returns a resource's address in the form of messages and expressions:
 // resource.web, and module.a.web unchanged.
 func Reference(address string) string {

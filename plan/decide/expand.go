@@ -2,21 +2,21 @@ package decide
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
 	"deployster/plan/observe"
 	"deployster/plan/query"
+	"deployster/plan/reason"
 	"deployster/plan/subject"
 )
 
 // Expand decides the resources that the for_each and count of blocks use, so that the
 // instances of these blocks become known. It repeats this until all blocks are expanded,
 // as one may use the instances of another. What is decided here is not queried again.
+// A block whose instances stay unknown because of what the plan does is deferred.
 func Expand(ctx context.Context, x *query.Session) *Decisions {
 	d, f := noDecisions(x), x.Findings
 	for {
@@ -43,9 +43,11 @@ func Expand(ctx context.Context, x *query.Session) *Decisions {
 			decided := slices.DeleteFunc(slices.Clone(p.Needs), func(a string) bool { return d.steps[a] == nil })
 			maps.Copy(scope, observe.States(decided, d.forecast, x.Subject.Prior))
 		}
-		next, diags := x.Subject.Manifest.Expand(open, scope)
-		for _, wrong := range diags {
-			d.explain(wrong)
+		next, unknown, diags := config.Expanding(x.Subject.Manifest, open, scope)
+		for _, u := range unknown {
+			if !d.mayBecomeKnown(u) {
+				diags = append(diags, u.Failure(false)...)
+			}
 		}
 		f.Report(nil, "", diags)
 		if diags.HasErrors() {
@@ -56,31 +58,22 @@ func Expand(ctx context.Context, x *query.Session) *Decisions {
 			return d
 		}
 		x.Subject.Narrow()
+		for _, u := range unknown {
+			x.Subject.Defer(u.Address, reason.New(reason.UnknownKeys, append([]string{u.Attribute()}, u.Refs...)...))
+		}
 	}
+}
+
+// mayBecomeKnown reports whether the instances of a block may become known: something that they are made of is not just unchanged.
+func (d *Decisions) mayBecomeKnown(u config.Unknown) bool {
+	return len(u.Facts) > 0 || slices.ContainsFunc(u.Needs, func(addr string) bool {
+		s := d.step(addr)
+		return s.Change() != observe.Valid || s.MayChange || s.Again
+	})
 }
 
 // open lists the blocks that the plan covers and whose instances are not known yet.
 func (d *Decisions) open() []config.Pending {
 	s := d.session.Subject
 	return slices.DeleteFunc(slices.Clone(s.Manifest.Pending()), func(p config.Pending) bool { return !s.Wanted(p.Address) })
-}
-
-// explain adds to an error about unknown instances what the plan does with the
-// resources that these instances depend on.
-func (d *Decisions) explain(wrong *diag.Diagnostic) {
-	var why []string
-	for _, p := range d.session.Subject.Manifest.Pending() {
-		for _, addr := range p.Needs {
-			step := d.steps[addr]
-			if wrong.Range == nil || wrong.Range.Filename != p.Range.Filename || step == nil || step.Change() == observe.Valid {
-				continue
-			}
-			if line := fmt.Sprintf("The plan for %s is: %s.", config.Reference(addr), step.Change()); !slices.Contains(why, line) {
-				why = append(why, line)
-			}
-		}
-	}
-	if len(why) > 0 {
-		wrong.Detail += "\n" + strings.Join(why, "\n")
-	}
 }

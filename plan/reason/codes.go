@@ -33,6 +33,14 @@ const (
 	VersionWaits     Code = "version_waits"   // the artifact, its newest version, the addresses that this has not passed
 )
 
+// Why something is left to a later round of an apply.
+const (
+	UnknownKeys      Code = "keys_unknown"       // the attribute, what makes it unknown
+	WaitsForDeferred Code = "waits_for_deferred" // the address
+	MayBeInstance    Code = "may_be_instance"    // of the address
+	NeverInRound     Code = "never_in_round"     // what would be done
+)
+
 // What becomes of a resource between two states.
 const (
 	Leaving    Code = "leaving"      // to the state, as the address there

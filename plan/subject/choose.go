@@ -20,7 +20,7 @@ func (s *Subject) Narrow() {
 	s.leaveTravelling()
 	s.leaveWaiting()
 	selected := s.Selection
-	if !selected.Partial() {
+	if !selected.Partial() && len(s.deferred) == 0 {
 		return
 	}
 	g := s.everyNode()
@@ -43,13 +43,20 @@ func (s *Subject) Narrow() {
 }
 
 // leaveOut takes from the chosen addresses those that are left out because of hosts, with all that
-// waits for them, and keeps the reason of each.
+// waits for them, and keeps the reason of each. Then it does so with those that wait for unknown instances.
 func (s *Subject) leaveOut(g nodes) {
-	s.LeftOut = map[string]*reason.Reason{}
+	s.LeftOut = s.without(g, s.unreached, func(addr, _ string) *reason.Reason { return reason.New(reason.DependencyLeft, addr) })
+	s.Later = s.without(g, func(addr string) *reason.Reason { return s.deferred[addr] }, s.waitsFor)
+}
+
+// without takes from the chosen addresses those with a reason, and all that waits for them.
+func (s *Subject) without(g nodes, why func(addr string) *reason.Reason,
+	waits func(addr, next string) *reason.Reason) map[string]*reason.Reason {
+	left := map[string]*reason.Reason{}
 	var open []string
 	for _, addr := range slices.Sorted(maps.Keys(g.before)) {
-		if why := s.unreached(addr); why != nil && s.chosen[addr] {
-			s.LeftOut[addr] = why
+		if because := why(addr); because != nil && s.chosen[addr] {
+			left[addr] = because
 			open = append(open, addr)
 		}
 	}
@@ -57,15 +64,16 @@ func (s *Subject) leaveOut(g nodes) {
 		addr := open[0]
 		open = open[1:]
 		for _, next := range g.after[addr] {
-			if _, known := s.LeftOut[next]; !known && s.chosen[next] {
-				s.LeftOut[next] = reason.New(reason.DependencyLeft, addr)
+			if _, known := left[next]; !known && s.chosen[next] {
+				left[next] = waits(addr, next)
 				open = append(open, next)
 			}
 		}
 	}
-	for addr := range s.LeftOut {
+	for addr := range left {
 		delete(s.chosen, addr)
 	}
+	return left
 }
 
 // unreached returns why an address is left out because of a host; nil = it is not.
@@ -143,7 +151,8 @@ func (s *Subject) Check() diag.Diagnostics {
 	}
 	diags = s.checkReplace()
 	for _, target := range selected.Targets {
-		if slices.ContainsFunc(known, func(addr string) bool { return moves.Covers(target, addr) && s.Wanted(addr) }) {
+		if slices.ContainsFunc(known, func(addr string) bool { return moves.Covers(target, addr) && s.Wanted(addr) }) ||
+			s.waitsBelow(target) {
 			continue
 		}
 		diags = append(diags, diag.Errorf(fmt.Sprintf("Nothing is left of -target=%s", target),

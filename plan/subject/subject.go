@@ -27,12 +27,15 @@ type Subject struct {
 	// resources are given as plugs, by address, among those.
 	Waiting func() map[string]*artifacts.WaitsError
 	Lacking map[string]string
+	Later   map[string]*reason.Reason // the addresses that wait for unknown instances, with the reason
 
 	stated        state.Snapshot  // Placed, with the addresses that the manifest states
 	written       []moves.Move    // from the addresses in Placed to those in stated
 	blocks        map[string]bool // addresses in Placed that moved blocks move
 	identityMoves []moves.Move    // moves by identity: both addresses of one are selected together
 	chosen        map[string]bool // the addresses that the plan covers; nil = all
+
+	deferred map[string]*reason.Reason // the blocks whose instances stay unknown in this plan
 
 	from    map[string]moves.Move     // Moves, by the present address
 	removed map[string]config.Removed // the removed blocks, by what they remove
