@@ -154,7 +154,7 @@ func setCases() map[string]setCase {
 		"of unknown identity": {manifest: set + "resource \"new\" { type = \"id\" }\nresource \"a\" {\n  type = \"job\"\n  config = { name = resource.new.state.name }\n}\n",
 			jobs: &jobs{list: []string{"b"}}, chosen: whole, undone: "b", held: "held_unnamed"},
 		"with unknown instances": {manifest: set + "resource \"new\" { type = \"id\" }\nresource \"more\" {\n  for_each = toset([resource.new.state.name])\n  type = \"job\"\n  config = { name = each.key }\n}\n",
-			jobs: &jobs{list: []string{"b"}}, chosen: whole, wrong: "Instances that cannot be known yet"},
+			jobs: &jobs{list: []string{"b"}}, chosen: whole, undone: "b", held: "held_pending"},
 		"it may change": {manifest: set + "resource \"changes\" { type = \"id\" }\n" + declare("a", "  depends_on = [resource.changes]\n"),
 			jobs: &jobs{list: []string{"a", "b"}}, chosen: whole, undone: "b", held: "dependency_may_change"},
 		"it may still run": {manifest: set + declare("a", ""), jobs: &jobs{list: []string{"a", "b"}}, prior: map[string]state.Entry{"a": entryOf("a")},

@@ -87,7 +87,9 @@ func (a assembly) leftOut() []string {
 	for _, m := range a.moves() {
 		from[m.From] = true
 	}
-	return slices.DeleteFunc(a.subject.Addresses(), func(addr string) bool { return a.steps[addr] != nil || from[addr] })
+	return slices.DeleteFunc(a.subject.Addresses(), func(addr string) bool {
+		return a.steps[addr] != nil || from[addr] || a.subject.Later[addr] != nil
+	})
 }
 
 // unreached returns what the plan leaves out because of hosts, with the reasons.

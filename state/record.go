@@ -35,6 +35,7 @@ const (
 	kindOperations kind = "operations" // that are scheduled
 	kindTurn       kind = "turn"       // of one of them
 	kindFormer     kind = "former"     // what is kept of the plan
+	kindRound      kind = "round"      // the run goes on with another plan
 )
 
 // record is one fact, a line of the journal (see state/lines). Seq counts from 1, and Prev
@@ -75,6 +76,7 @@ type record struct {
 	Former     []byte     `json:"former,omitempty"`
 	Turn       *time.Time `json:"turn,omitempty"`  // of the operation Action
 	Until      *time.Time `json:"until,omitempty"` // when it has ended at the latest
+	Round      string     `json:"round,omitempty"` // the id of the plan of a later round
 
 	// An encrypted record has only these, and the first three above, in clear text in the
 	// journal: see encryptedRecord.

@@ -56,6 +56,7 @@ type replayRun struct {
 	done     map[string]string   // for Applied.Done; nil = the run was not killed
 	started  []string            // for Applied.Begun
 	failed   []string            // for Applied.Failed
+	rounds   []string            // for Applied.Rounds
 	previous map[string]previous // forgotten entries, by the address where an action on another object began
 }
 
@@ -125,6 +126,9 @@ func (p *replayRun) apply(r record) {
 		p.snapshot.Operations = p.snapshot.Operations.Took(r.Action, *r.Turn, r.until())
 	case kindFormer:
 		p.snapshot.Former = r.Former
+	case kindRound: // what acts from now on is newer than what was seen until now
+		p.snapshot.Serial++
+		p.rounds = append(p.rounds, r.Round)
 	case kindFailed:
 		p.failed = append(p.failed, r.Address)
 	case kindMoved:
@@ -211,7 +215,8 @@ func (p *replayRun) settle(addr string, as *Entry) {
 func (p *replayRun) result(status Status) Snapshot {
 	s := p.snapshot.Clone()
 	a := Applied{Plan: p.begin.Plan, Run: p.begin.Run, At: p.began, Status: status, InFlight: slices.Clone(p.inFlight),
-		Watch: p.begin.By.Command == actions.WatchCommand, Serial: s.Serial, By: p.begin.By.Lasting()}
+		Watch: p.begin.By.Command == actions.WatchCommand, Serial: s.Serial, By: p.begin.By.Lasting(),
+		Rounds: slices.Clone(p.rounds)}
 	if status == StatusDied {
 		if a.Moved = p.moved; len(p.done) > 0 {
 			a.Done = maps.Clone(p.done)

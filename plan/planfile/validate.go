@@ -13,7 +13,7 @@ func validate(p *plan.Plan) string {
 	if p.Errored {
 		return "it is of a plan with errors"
 	}
-	for _, check := range []func(*plan.Plan) string{resources, unreached, exclusiveSets, policies, movedEntries, outputs,
+	for _, check := range []func(*plan.Plan) string{resources, unreached, later, exclusiveSets, policies, movedEntries, outputs,
 		(*plan.Plan).InvalidOrder} {
 		if why := check(p); why != "" {
 			return why
@@ -43,6 +43,19 @@ func resources(p *plan.Plan) string {
 func unreached(p *plan.Plan) string {
 	for _, why := range p.Unreached {
 		if why == nil || why.Invalid() {
+			return "a reason is not known"
+		}
+	}
+	return ""
+}
+
+func later(p *plan.Plan) string {
+	for addr, l := range p.Later {
+		known := l.Sort == plan.LaterBlock || l.Sort == plan.LaterResource || l.Sort == plan.LaterEntry
+		if !known || diag.Visible(addr) != addr || p.Resources[addr] != nil {
+			return "what is left to a later round is not that"
+		}
+		if l.Reason == nil || l.Reason.Invalid() {
 			return "a reason is not known"
 		}
 	}

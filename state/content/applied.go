@@ -16,6 +16,7 @@ type Applied struct {
 	Status Status    `json:"status"`
 	Watch  bool      `json:"watch,omitempty"`  // it was a repair by `deployster watch`
 	Serial uint64    `json:"serial,omitempty"` // of the state with this run; none = it is not known
+	Rounds []string  `json:"rounds,omitempty"` // the ids of the plans of its later rounds
 	// By is who applied it, and with which command; none = it is not known.
 	By actions.By `json:"by,omitzero"`
 	// InFlight are the actions that were running when the process was killed.

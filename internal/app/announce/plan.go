@@ -58,13 +58,22 @@ func Plan(send func(events.Event), secrets *redact.Redactor, p *plan.Plan, file 
 			Drifted: step.Drifted(), Inputs: step.Inputs(), NotMade: step.DestroysAdopted(), Replaces: step.Replaces,
 			Deposed: step.Deposed, Exclusive: step.Exclusive}})
 	}
+	for _, addr := range p.LaterDeclared() {
+		later := p.Later[addr]
+		body := events.PlannedChange{Resource: addr, Change: plan.Deferred, Image: later.Type, Later: true,
+			Reason: secrets.Hide(later.Reason.Words())}
+		if later.Sort == plan.LaterBlock {
+			body.Keys = render.KnownAfter
+		}
+		send(events.Event{Level: events.Info, Message: render.LaterName(addr, later) + ": deferred to a later round", Body: body})
+	}
 	if len(p.Checks) > 0 {
 		send(events.OfChecks(secrets.Checks(p.Checks)))
 	}
 	if len(p.Policies) > 0 {
 		send(events.OfPolicies(verdict.Map(p.Policies, secrets.Hide)))
 	}
-	summary := events.PlanSummary{Plan: p.ID, Summary: p.Summary, Changes: p.HasChanges(), Moves: p.Moves, LeftOpen: p.LeftOpen(),
+	summary := events.PlanSummary{Plan: p.ID, Summary: p.Summary, Changes: p.HasChanges(), Moves: p.Moves, LeftOpen: p.LeftOpen(), Later: p.LaterDeclared(),
 		File: file, Rootless: p.Rootless}
 	for _, s := range p.Exclusive {
 		summary.Exclusive = append(summary.Exclusive, s.Map(secrets.Hide))

@@ -92,7 +92,8 @@ func (rs *Resolver) All(ctx context.Context) (map[string]string, error) {
 	if rs.Pin { // a plan fetches them when it reads them: what fails then is a warning
 		looked = rs.manifest.Unattended().Lookups()
 	}
-	for _, r := range slices.Concat(rs.manifest.Resources(), typesOfArtifacts(rs.manifest), rs.notifiers(), looked) {
+	for _, r := range slices.Concat(rs.manifest.Resources(), typesOfArtifacts(rs.manifest), rs.notifiers(), looked,
+		config.TypesOfPending(rs.manifest)) {
 		if !rs.Wanted(r.Address) {
 			continue
 		}

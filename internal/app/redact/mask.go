@@ -36,6 +36,11 @@ func (r *Redactor) Plan(p *plan.Plan) *plan.Plan {
 	for addr, why := range p.Unreached {
 		shown.Unreached[addr] = why.Map(r.Hide).Spelled()
 	}
+	shown.Later = maps.Clone(p.Later)
+	for addr, l := range p.Later {
+		l.Reason = l.Reason.Map(r.Hide).Spelled()
+		shown.Later[addr] = l
+	}
 	shown.Exclusive = nil
 	for _, s := range p.Exclusive {
 		shown.Exclusive = append(shown.Exclusive, s.Map(r.Hide))

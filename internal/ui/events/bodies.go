@@ -95,6 +95,8 @@ type PlannedChange struct {
 	Inputs    []inputs.Change   `json:"inputs_changed,omitempty"` // since it was last VALID
 	NotMade   bool              `json:"not_created,omitempty"`    // deployster did not create what is destroyed
 	Exclusive string            `json:"exclusive,omitempty"`      // the exclusive block that lists the object
+	Keys      string            `json:"keys,omitempty"`           // of a block whose instances are not known: (known after apply)
+	Later     bool              `json:"later,omitempty"`          // a later round of the apply decides it
 }
 
 // PlanSummary is the last event of planning.
@@ -108,7 +110,9 @@ type PlanSummary struct {
 	Exclusive []plan.Exclusive `json:"exclusive,omitempty"`
 	// LeftOpen lists the resources whose actions are decided during apply.
 	LeftOpen []string `json:"left_open,omitempty"`
-	File     string   `json:"file,omitempty"` // the file to which it was saved
+	// Later lists the blocks whose instances are not known yet, and what waits for them: a later round of the apply decides these.
+	Later []string `json:"later,omitempty"`
+	File  string   `json:"file,omitempty"` // the file to which it was saved
 	// Rootless lists what containers on this machine do not have, because deployster runs without root.
 	Rootless []rootless.Loss `json:"rootless,omitempty"`
 }
@@ -120,7 +124,8 @@ type Drift struct {
 
 // ApplyStarted reports that the apply of a plan begins.
 type ApplyStarted struct {
-	Plan string `json:"plan"`
+	Plan  string `json:"plan"`
+	Round int    `json:"round,omitempty"` // the number of a later round of the same apply; 0 = the first
 }
 
 // ActionStarted reports that an action starts.

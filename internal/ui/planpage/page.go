@@ -216,6 +216,13 @@ func (v *view) warnings() []text {
 	for _, line := range reason.Lines(p.Unreached, len(p.Unreached)) {
 		list = append(list, "Left: "+line+".")
 	}
+	later, kept := render.Later(p, len(p.Later))
+	for _, line := range later {
+		list = append(list, line+".")
+	}
+	if kept != "" {
+		list = append(list, "Until then these stay as they are recorded: "+kept+".")
+	}
 	for _, line := range append(render.Transfers(p), render.Remotes(p)...) {
 		list = append(list, line+".")
 	}

@@ -11,11 +11,11 @@ import (
 )
 
 // LeftOpen lists the resources whose change apply may decide itself, because the plan
-// cannot show it; "" if there are none.
+// cannot show it, and says what becomes of what waits for a later round; "" if there are none.
 func LeftOpen(p *plan.Plan) string {
-	open := p.LeftOpen()
+	open, later := p.LeftOpen(), laterOfSaved(p)
 	if len(open) == 0 {
-		return ""
+		return later
 	}
 	width := 0
 	for _, addr := range open[:min(maxLines, len(open))] {
@@ -41,5 +41,5 @@ func LeftOpen(p *plan.Plan) string {
 		}
 		fmt.Fprintf(&b, "  %s  %s: %s\n", paint.Fill(diag.Visible(addr), width), what, oneLine(why))
 	}
-	return b.String() + "\n"
+	return b.String() + "\n" + later
 }

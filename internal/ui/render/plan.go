@@ -36,6 +36,7 @@ func Plan(p *plan.Plan, o Options) string {
 	if len(ignored) > 0 {
 		fmt.Fprintf(&b, "Changes of the manifest that ignore_changes ignores: %s.\n\n", JoinNames(ignored, o))
 	}
+	writeLater(&b, p, o)
 	b.WriteString(exclusive.Text(p.Exclusive, o.All()))
 	writeOutputs(&b, p, o)
 	writeScheduled(&b, p, o)
