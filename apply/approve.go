@@ -46,7 +46,7 @@ func (r *stepRunner) approve(ctx context.Context, step *plan.Step, out *outcome,
 		r.resumes(step, out.Addr, found) || r.brought(step, out.Addr, found)
 	same, policy := shown && !r.approvals.onlyDrift(step), r.options.Deferred
 	declared := r.manifest.Resource(out.Addr)
-	protected := step.Protect || r.prior.Resources[out.Addr].PreventDestroy
+	protected := r.options.Stays || step.Protect || r.prior.Resources[out.Addr].PreventDestroy
 	stays := protected || declared != nil && declared.CreateFirst // it must not be destroyed, or not before the new one exists
 	if stays && !shown && step.WithAnswer(in.Config, sensitive, found, nil).Kind() == plan.Replace {
 		r.notShown(step, out, found)

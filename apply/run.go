@@ -76,6 +76,8 @@ type Options struct {
 	Ask func(ctx context.Context, q Question) (Answer, error)
 	// Allowed reports whether actions that the plan could not show may be run; nil = all may.
 	Allowed func(addr string, actions []protocol.Action) bool
+	// Stays reports that nothing that exists may be destroyed, whatever becomes known: it is a later round of an apply.
+	Stays bool
 	// Left is what the plan leaves out because of hosts, with the reasons, by address.
 	Left map[string]string
 	// Pod returns the name of the Pod of an action with a key, if it has one of its own; nil = no action has one.

@@ -9,6 +9,7 @@ import (
 	"deployster/internal/app/approval"
 	"deployster/internal/app/hosts"
 	"deployster/internal/app/policy"
+	"deployster/internal/app/rounds"
 	"deployster/internal/app/savedplan"
 	"deployster/internal/app/stage"
 	"deployster/internal/app/workspace"
@@ -108,16 +109,18 @@ func (e *Engine) apply(ctx context.Context, o ApplyOptions, r *Reporter, tell *t
 		return nil, err
 	}
 	tell.begin(ctx)
-	ran, err := stage.Run(ctx, e.command, approved, stage.RunOptions{Parallelism: o.Parallelism, KeepGoing: o.KeepGoing, AtOnce: o.AtOnce,
-		MaxFailed: o.MaxFailed, Waves: waves})
+	ro := stage.RunOptions{Parallelism: o.Parallelism, KeepGoing: o.KeepGoing, AtOnce: o.AtOnce, MaxFailed: o.MaxFailed, Waves: waves}
+	ran, err := stage.Run(ctx, e.command, approved, ro)
 	if err != nil {
 		return nil, err
 	}
+	ran = rounds.Rounds{Command: e.command, Approval: rules.approval, Override: o.Override, Run: ro, Waves: o.Waves,
+		Unreachable: o.FailUnreachable}.GoOn(ctx, ran)
 	if !tell.waits() {
 		e.release(connected.Close)
 	}
 	report := ran.Finish()
-	report.Policies = drafted.Plan.Policies
+	report.Policies = ran.Plan.Policies
 	if d := hosts.NotDone(ran.Left); d != nil {
 		report.Problems = append(report.Problems, diag.From("", d)...)
 	}
@@ -146,6 +149,7 @@ func (e *Engine) rules(o ApplyOptions) (r rules, err error) {
 	if err != nil {
 		return r, err
 	}
+	o.Approval.Demanded = r.policy.Demanding() && o.Policy.Deferred == nil
 	if r.policy.OnlyShown() {
 		stop := "stop"
 		o.Approval.Deferred = &stop

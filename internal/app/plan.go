@@ -13,7 +13,6 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/plan"
-	"deployster/plan/verdict"
 	"deployster/state"
 )
 
@@ -34,6 +33,7 @@ type PlanOptions struct {
 	SignKey  *string // the file with the signing key
 	AnyState bool    // the signed plan may begin any state
 	Override policy.Overrides
+	Deferred *string // apply: the apply of the saved plan has later rounds; stop
 	Approve  *string // other-path, purge, both or nothing: they change what is planned
 }
 
@@ -42,6 +42,9 @@ type PlanOptions struct {
 func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 	var err error
 	if o.Selection.OtherPath, o.Selection.Purge, err = approval.OfPlan(o.Approve); err != nil {
+		return nil, err
+	}
+	if o.Selection.Deferred, err = approval.RoundsOf(o.Deferred, o.Out); err != nil {
 		return nil, err
 	}
 	if err = o.Override.Check(false); err != nil {
@@ -98,7 +101,7 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 		}
 	}
 	e.command.Planned(drafted.Plan, o.Out)
-	return drafted.Plan, verdict.Refuse(drafted.Plan.Policies)
+	return drafted.Plan, drafted.Denied()
 }
 
 // load reads the manifest to plan.

@@ -24,6 +24,7 @@ type Approval struct {
 	Purge    bool          // objects of exclusive sets may be destroyed
 	ask      bool          // there is a person to ask, and questions are allowed
 	saved    bool          // the plan was saved: it prompts for nothing by itself
+	demanded bool          // a digest or a signature is required
 }
 
 // approvable returns the kinds of change that -approve takes.
@@ -48,6 +49,7 @@ type Options struct {
 	Kinds    *string // the kinds of change that are approved without a question, separated by commas
 	Deferred *string // what apply does with what the plan could not show: apply, ask, stop
 	Ask      bool    // there is a person to ask, and questions are allowed
+	Demanded bool    // a digest or a signature is required, and Deferred is not given: there are no later rounds
 }
 
 // Never is the mode of -auto-approve, and of a saved plan.
@@ -55,7 +57,7 @@ const Never = "never"
 
 // New reads the options.
 func New(o Options, saved bool) (Approval, error) {
-	a := Approval{ask: o.Ask, saved: saved}
+	a := Approval{ask: o.Ask, saved: saved, demanded: o.Demanded}
 	for _, f := range []struct {
 		name  string
 		value *string
@@ -135,6 +137,9 @@ func (a Approval) Mode() string {
 func (a Approval) open(p *plan.Plan, prior state.Snapshot) []string {
 	var open []string
 	kinds := p.Kinds()
+	if a.goesOn(p) {
+		kinds[plan.Deferred] = append(kinds[plan.Deferred], p.LaterDeclared()...)
+	}
 	if slices.Contains(a.kinds, repair.Kind) {
 		for kind, addrs := range kinds {
 			kinds[kind] = slices.DeleteFunc(addrs, func(addr string) bool {
@@ -221,7 +226,7 @@ func (a Approval) Approve(ctx context.Context, ui UI, p *plan.Plan, prior state.
 	destroys := p.Summary.Destroy+p.Summary.Replace+p.Summary.Expected.Replace > 0
 	yes, err := ui.Confirm(ctx, question, destroys)
 	if err == nil && !yes {
-		err = diag.Errorf("Not approved", "Nothing was changed.")
+		err = diag.Errorf(notApproved, "Nothing was changed.")
 	}
 	return err
 }
@@ -230,16 +235,16 @@ func (a Approval) Approve(ctx context.Context, ui UI, p *plan.Plan, prior state.
 func (a Approval) nobody(p *plan.Plan, open []string) error {
 	why := "there is no terminal to prompt on, or -input=false forbids it"
 	switch mode := a.Mode(); {
-	case a.deferred == "ask" && len(p.LeftOpen()) > 0:
-		return diag.Errorf("Approval required", "-deferred=ask needs answers about what this plan cannot show yet (%s), and %s. Nothing "+
-			"was changed. Use -deferred=apply or -deferred=stop.", words.List(p.LeftOpen(), 5), why)
+	case a.deferred == "ask" && (len(p.LeftOpen()) > 0 || a.goesOn(p)):
+		return diag.Errorf(required, "-deferred=ask needs answers about what this plan cannot show yet (%s), and %s. Nothing "+
+			"was changed. Use -deferred=apply or -deferred=stop.", words.List(append(p.LeftOpen(), p.LaterDeclared()...), 5), why)
 	case mode == Never, a.kinds != nil && len(open) == 0:
 		return nil
 	case a.kinds != nil:
-		return diag.Errorf("Approval required", "-approve does not cover: %s, and %s. Nothing was changed. Name these kinds as well, or "+
+		return diag.Errorf(required, "-approve does not cover: %s, and %s. Nothing was changed. Name these kinds as well, or "+
 			"apply on a terminal.", strings.Join(open, ", "), why)
 	case mode != "once":
-		return diag.Errorf("Approval required", "-confirm=%s needs answers during the apply, and %s. Nothing was changed.", mode, why)
+		return diag.Errorf(required, "-confirm=%s needs answers during the apply, and %s. Nothing was changed.", mode, why)
 	}
 	save := []string{"deployster", "plan"}
 	if p.Selection.Destroy {
@@ -251,6 +256,6 @@ func (a Approval) nobody(p *plan.Plan, open []string) error {
 	for _, addr := range p.Selection.Excludes {
 		save = append(save, words.Shell("-exclude="+addr))
 	}
-	return diag.Errorf("Approval required", "Apply needs approval, and %s. Nothing was changed. Use `-auto-approve`, or save a plan "+
+	return diag.Errorf(required, "Apply needs approval, and %s. Nothing was changed. Use `-auto-approve`, or save a plan "+
 		"with `%s -out=plan.bin` and apply that.", why, strings.Join(save, " "))
 }

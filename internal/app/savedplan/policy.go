@@ -179,6 +179,9 @@ func (p Policy) CheckDigest(pl *plan.Plan) error {
 // required, and no option declares what to do with the rest.
 func (p Policy) OnlyShown() bool { return p.digest != "" && !p.open }
 
+// Demanding reports whether a digest or a signature is required of a plan.
+func (p Policy) Demanding() bool { return p.digest != "" || len(p.signers) > 0 }
+
 func names(keys []ed25519.PublicKey) string {
 	var ids []string
 	for _, k := range keys {

@@ -1,9 +1,8 @@
 package stage
 
 import (
-	"cmp"
 	"context"
-	"errors"
+	"maps"
 	"time"
 
 	"deployster/apply"
@@ -11,15 +10,9 @@ import (
 	"deployster/config"
 	"deployster/internal/app/approval"
 	"deployster/internal/app/command"
-	"deployster/internal/app/draft"
-	"deployster/internal/app/hosts"
-	"deployster/internal/app/remotes"
-	"deployster/internal/app/savedplan"
-	"deployster/internal/app/workspace"
-	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
-	"deployster/internal/ui/events"
 	"deployster/plan"
+	"deployster/plan/reason"
 	"deployster/plan/verdict"
 	"deployster/state"
 )
@@ -47,6 +40,7 @@ func ApproveBy(d Drafted, o apply.Options) (Approved, error) {
 	return Approved{d, o}, verdict.Refuse(d.Plan.Policies)
 }
 
+<<<<<<< ours
 // Schedule returns the waves in which a plan begins its hosts.
 func Schedule(d Drafted, w turns.Waves) (*turns.Schedule, error) {
 	return turns.NewSchedule(w, d.Plan, d.expanded.Applying(time.Now()))
@@ -129,33 +123,29 @@ func (a Approved) keep(c command.Command, journal *state.Journal) error {
 func (r Ran) Finish() *apply.Report {
 	if r.err == nil && r.report.Whole() {
 		r.err = errors.Join(r.Clients.End(r.journal, r.expanded, r.store.Snapshot(), r.Plan, time.Now()), r.schedule())
+=======
+// Again returns what the next round of a run is planned from: the same manifest, with the instances that are known, the same
+// images, and the state as the run has recorded it. hold are addresses with which the round does nothing, with the reasons.
+// unreachable is as in HostOptions.
+func (r Ran) Again(ctx context.Context, c command.Command, hold map[string]*reason.Reason, unreachable bool) (Connected, error) {
+	n := r.Connected
+	n.Manifest, n.Prior, n.images, n.Saved = r.expanded, r.journal.Snapshot(), r.Plan.Images, nil
+	n.Selection = r.Plan.Selection
+	n.Selection.Replace, n.Selection.Purge, n.Selection.OtherPath = nil, false, false
+	n.Selection.Unreached, n.Selection.UnreachedHosts = nil, nil
+	n, err := n.reach(ctx, c, unreachable, true)
+	if err == nil && len(hold) > 0 {
+		all := maps.Clone(hold)
+		maps.Copy(all, n.Selection.Unreached)
+		n.Selection.Unreached = all
+>>>>>>> theirs
 	}
-	r.report.Fail(without(r.err, r.report.Problems))
-	r.report.Fail(without(r.journal.Finish(state.Status(r.report.Status)), r.report.Problems))
-	r.report.Fail(without(r.release(r.err == nil && r.report.Whole()), r.report.Problems))
-	r.report.Problems = append(r.report.Problems, remotes.Changed(r.work, r.Plan.Remote)...)
-	return r.report
+	return n, err
 }
 
-// schedule records the operations that are run by a schedule from now on.
-func (r Ran) schedule() error {
-	declared, changed := r.Plan.Schedules()
-	if !changed {
-		return nil
-	}
-	return r.journal.Operations(declared)
-}
-
-// Conclude reports how a run ended, everywhere alike: all that follows takes the status and
-// the problems from the report, which is complete before it is shown.
-func (r Ran) Conclude(c command.Command) {
-	c.Work.Diagnostics(r.report.Problems)
-	var recorded *state.Snapshot
-	if now := r.store.Snapshot(); r.report.Whole() {
-		recorded = &now
-	}
-	c.UI.Report(r.Plan, r.report, recorded)
-	c.Reported(r.report, recorded)
+// Schedule returns the waves in which a plan begins its hosts.
+func Schedule(d Drafted, w turns.Waves) (*turns.Schedule, error) {
+	return turns.NewSchedule(w, d.Plan, d.expanded.Applying(time.Now()))
 }
 
 // exported returns how the outputs of a plan are published; nil = as before.
@@ -170,6 +160,7 @@ func exported(m *config.Manifest, p *plan.Plan) *state.Exports {
 	}
 	return nil
 }
+<<<<<<< ours
 
 // toDo counts the resources that a plan may act on.
 func toDo(p *plan.Plan) int {
@@ -181,3 +172,5 @@ func toDo(p *plan.Plan) int {
 	}
 	return n
 }
+=======
+>>>>>>> theirs

@@ -40,6 +40,7 @@ type Connected struct {
 	lineage string // that a new state gets
 	atOnce  int
 	close   func()
+	images  map[string]string // the digests with which the run was planned; nil = it is the first plan
 }
 
 // Begin starts the journal of a run that applies no plan, such as that of operations.
@@ -59,7 +60,10 @@ func (n Connected) Planner(c command.Command) draft.Planner {
 func (n Connected) Inputs(parallelism int) draft.Inputs {
 	in := draft.Inputs{Manifest: n.Manifest, Prior: n.Prior, Selection: n.Selection, Hosts: n.Pins, AtOnce: n.atOnce,
 		Parallelism: parallelism}
-	if n.Former != nil {
+	switch {
+	case n.images != nil:
+		in.Images = n.images
+	case n.Former != nil:
 		in.Images, in.Versions = n.Former.Images, n.Former.Then.Artifacts
 		if in.Versions == nil {
 			in.Versions = map[string]state.Artifact{}

@@ -11,6 +11,7 @@ import (
 	"deployster/internal/app/policy"
 	"deployster/internal/app/unsettled"
 	"deployster/plan"
+	"deployster/plan/verdict"
 )
 
 // Drafted is a plan with what it was made from.
@@ -67,6 +68,9 @@ func Expand(d Drafted) (Drafted, error) {
 	d.Left = hosts.Left(d.Plan, d.Open)
 	return d, nil
 }
+
+// Denied returns the error about a plan that policies deny; nil = none does.
+func (d Drafted) Denied() error { return verdict.Refuse(d.Plan.Policies) }
 
 // judge returns what has policies judge plans.
 func (n Connected) judge(c command.Command) policy.Judge {
