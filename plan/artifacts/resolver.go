@@ -34,6 +34,8 @@ type Options struct {
 	Follow []string
 	// Passing are those whose versions have to pass resources, with the versions that have.
 	Passing map[string]Passing
+	// Known are the versions that an earlier round of the same apply has used: they are used again.
+	Known map[string]Pin
 	// Checked is called after each check without an error; may be nil.
 	Checked func(Pin)
 	// Listed is called with what an image has listed; may be nil.
@@ -61,6 +63,13 @@ func New(o Options) *Resolver {
 	r := &Resolver{o: o, declared: map[string]config.Artifact{}, calls: map[string]*call{}}
 	for _, a := range o.Declared {
 		r.declared[a.Name] = a
+	}
+	for name, pin := range o.Known {
+		if _, declared := r.declared[name]; declared {
+			c := &call{done: make(chan struct{}), pin: pin}
+			close(c.done)
+			r.calls[name] = c
+		}
 	}
 	return r
 }

@@ -43,8 +43,8 @@ var texts = map[Code]string{
 	VersionWaits:     "no listed version of {0} has passed: {1} waits for {2}",
 
 	UnknownKeys:      "{its|their} {0} is made of {rest}, which {unknown 1} known after apply",
-	WaitsForDeferred: "it waits for {0}, which is deferred",
-	MayBeInstance:    "it may be an instance of {0}, whose keys are not known yet",
+	WaitsForDeferred: "{it waits|they wait} for {@0}, which is deferred",
+	MayBeInstance:    "{it|they} may be an instance of {@0}, whose keys are not known yet",
 	NeverInRound:     "only the next plan may {0} it",
 
 	Leaving:    "{it is|they are} on the way to {0} as {1}",

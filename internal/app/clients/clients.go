@@ -34,6 +34,7 @@ type Basis struct {
 	Prior    state.Snapshot
 	Images   images.Set
 	Versions map[string]state.Artifact // which artifacts have, instead of those of the lock file; nil = none
+	Known    map[string]artifacts.Pin  // which an earlier round of the same apply has used; nil = it is the first
 }
 
 // pins returns the versions that artifacts are pinned to, unless their blocks have one.
@@ -128,7 +129,7 @@ func (s Source) resolve(ctx context.Context, of Basis, types *typeclient.Client,
 	w := &files{}
 	client, store := s.Machine.Artifacts(s.Command, types)
 	ro := artifacts.Options{Client: client, Store: store, Declared: m.Artifacts(), Secrets: m.Secrets(), Recorded: of.Prior.Artifacts,
-		UseRecorded: o.Selection.NoRefresh || o.Selection.RefreshOnly, Follow: o.Selection.Follow,
+		UseRecorded: o.Selection.NoRefresh || o.Selection.RefreshOnly, Follow: o.Selection.Follow, Known: of.Known,
 		Checked: func(p artifacts.Pin) { work.Events(events.OfChecked(p)) }}
 	if ro.Passing, err = passing(m, of.Prior); err != nil {
 		return nil, nil, err

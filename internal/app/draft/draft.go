@@ -74,11 +74,12 @@ type Inputs struct {
 	Parallelism int                       // 0 = DefaultParallelism, and more in workers
 	Images      map[string]string         // the digests of images by reference, whatever the names refer to now; nil = as they are resolved
 	Versions    map[string]state.Artifact // which artifacts have, whatever is newest or locked; nil = as they are resolved
+	Known       map[string]artifacts.Pin  // which an earlier round of the same apply has used; nil = it is the first
 }
 
 // Basis returns what the clients of a plan with images are made for.
 func (in Inputs) Basis(of images.Set) clients.Basis {
-	return clients.Basis{Manifest: in.Manifest, Prior: in.Prior, Images: of, Versions: in.Versions}
+	return clients.Basis{Manifest: in.Manifest, Prior: in.Prior, Images: of, Versions: in.Versions, Known: in.Known}
 }
 
 // Options returns the options of a plan.

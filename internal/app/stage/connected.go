@@ -40,7 +40,7 @@ type Connected struct {
 	lineage string // that a new state gets
 	atOnce  int
 	close   func()
-	images  map[string]string // the digests with which the run was planned; nil = it is the first plan
+	again   *plan.Plan // whose images and versions are used again; nil = it is the first plan
 }
 
 // Begin starts the journal of a run that applies no plan, such as that of operations.
@@ -61,8 +61,8 @@ func (n Connected) Inputs(parallelism int) draft.Inputs {
 	in := draft.Inputs{Manifest: n.Manifest, Prior: n.Prior, Selection: n.Selection, Hosts: n.Pins, AtOnce: n.atOnce,
 		Parallelism: parallelism}
 	switch {
-	case n.images != nil:
-		in.Images = n.images
+	case n.again != nil:
+		in.Images, in.Known = n.again.Images, n.again.Artifacts
 	case n.Former != nil:
 		in.Images, in.Versions = n.Former.Images, n.Former.Then.Artifacts
 		if in.Versions == nil {

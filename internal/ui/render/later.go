@@ -8,7 +8,6 @@ import (
 	"deployster/internal/base/words"
 	"deployster/internal/ui/paint"
 	"deployster/plan"
-	"deployster/plan/reason"
 )
 
 // KnownAfter stands for the keys of a block that are not known yet.
@@ -29,12 +28,20 @@ func Later(p *plan.Plan, most int) (lines []string, kept string) {
 		l := p.Later[addr]
 		lines = append(lines, fmt.Sprintf("%s is deferred: %s", diag.Visible(LaterName(addr, l)), diag.Visible(l.Reason.Words())))
 	}
-	waiting := map[string]*reason.Reason{}
+	waiting, many, order := map[string][]string{}, map[string]string{}, []string(nil)
 	for _, addr := range p.LaterOf(plan.LaterResource) {
-		waiting[addr] = p.Later[addr].Reason
+		why := p.Later[addr].Reason.Words()
+		if waiting[why] == nil {
+			order, many[why] = append(order, why), p.Later[addr].Reason.OfMany()
+		}
+		waiting[why] = append(waiting[why], diag.Visible(addr))
 	}
-	for _, line := range reason.Lines(waiting, most) {
-		lines = append(lines, "deferred: "+line)
+	for _, why := range order {
+		text := " is deferred: " + why
+		if len(waiting[why]) > 1 {
+			text = " are deferred: " + many[why]
+		}
+		lines = append(lines, words.List(waiting[why], most)+diag.Visible(text))
 	}
 	if entries := p.LaterOf(plan.LaterEntry); len(entries) > 0 {
 		for i := range entries {
