@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -94,6 +95,12 @@ func (a assembly) frame() *Plan {
 		Variables: m.Variables().Values(), SensitiveVariables: m.Variables().Sensitive(), VariableOrigins: m.Variables().Origins(),
 		Sources: m.Sources(), Edges: a.edges()}
 	p.Remote = p.Sources.Remote
+	if p.GoesOn() {
+		p.Images = maps.Clone(p.Images)
+		for ref, digest := range o.Pins {
+			p.Images[ref] = cmp.Or(p.Images[ref], digest)
+		}
+	}
 	p.Instances, p.Artifacts, p.Hosts = p.Sources.Instances, o.Artifacts.Found(), o.Hosts
 	for addr, step := range p.Resources {
 		if step.Settings.Host == nil {

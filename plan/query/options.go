@@ -43,6 +43,7 @@ type Options struct {
 	Plugs       []config.Plug // plugs in addition to those of the manifest, which is empty for destroy
 	// Signed returns whose signature the image of an entry must carry; nil = no signature is needed.
 	Signed func(reference string) *runner.Verify
+	Pins   map[string]string // the digests of images that were fetched, by reference; what is deferred to a later round runs them
 	Now    time.Time
 	Secret func([]string) // gets each sensitive value before an image sees it; may be nil
 	// FromRegistry reports whether the image of a reference came from a registry,

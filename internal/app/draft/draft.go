@@ -115,7 +115,7 @@ func (p Planner) Plan(ctx context.Context, in Inputs) (*plan.Plan, clients.Clien
 		return nil, clients.Clients{}, nil, err
 	}
 	o := p.Options(in)
-	o.FromRegistry, o.Signed = resolver.FromRegistry, images.Signed(m.Types().All())
+	o.Pins, o.FromRegistry, o.Signed = pins, resolver.FromRegistry, images.Signed(m.Types().All())
 	if s.Destroy {
 		o.Plugs, o.Signed = p.Command.Work.Around().Plugs(), images.Signed(p.Command.Work.Around().Types())
 	}
