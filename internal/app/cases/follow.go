@@ -70,6 +70,12 @@ func (e ended) result(given map[string]map[string]config.TestObject, now time.Ti
 		return state.Snapshot{}, nil, diags
 	}
 	for _, v := range values {
+		if e.plan.Outputs[v.Name].LeftOut {
+			if was, known := e.prior.Outputs[v.Name]; known {
+				out.Outputs[v.Name] = was
+			}
+			continue
+		}
 		out.Outputs[v.Name] = state.Output{Value: v.Value, Sensitive: v.Sensitive, Export: v.Export}
 	}
 	return out, objects, nil

@@ -112,7 +112,7 @@ func TestStream_SlowReaderMissesLogLinesOnly(t *testing.T) {
 	for i := range many {
 		s.Send(logLine(i))
 		if i == many/2 {
-			s.Send(newEvent(Info, "Applying", ApplyStarted{"x"}))
+			s.Send(newEvent(Info, "Applying", ApplyStarted{Plan: "x"}))
 		}
 	}
 	if k := s.sinks[0]; k.size > 20_000 {
@@ -144,7 +144,7 @@ func TestStream_DeadReaderCostsNoMemory(t *testing.T) {
 	dead := &reader{let: make(chan struct{})}
 	s.To("dead", dead.open, Limits{Waiting: 1000, Most: 5000})
 	for i := range 1000 {
-		s.Send(newEvent(Info, "Applying", ApplyStarted{fmt.Sprint(i)}))
+		s.Send(newEvent(Info, "Applying", ApplyStarted{Plan: fmt.Sprint(i)}))
 	}
 	if k := s.sinks[0]; k.size > 5000 {
 		t.Errorf("%d bytes wait", k.size)

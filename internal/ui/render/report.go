@@ -279,11 +279,13 @@ func left(r *apply.Report) []string {
 func writeUnfinished(b *strings.Builder, p *plan.Plan, r *apply.Report, o Options) {
 	b.WriteByte('\n')
 	failed, waiting := 0, 0
-	for _, addr := range slices.Concat(p.Order(), left(r)) {
+	seen := map[string]bool{}
+	for _, addr := range slices.Concat(p.Order(), p.LaterDeclared(), left(r)) {
 		res := r.Resources[addr]
-		if res == nil {
+		if res == nil || seen[addr] {
 			continue
 		}
+		seen[addr] = true
 		switch res.Status {
 		case apply.Error, apply.Interrupted, apply.Unknown:
 			if failed++; failed <= MaxBlocks || o.All() {
