@@ -58,6 +58,8 @@ func TestMain(m *testing.M) {
 	case err != nil:
 	case os.Getenv(subjectPublish) != "":
 		err = publishing(os.Args[1], os.Args[2], os.Args[3])
+	case os.Getenv(subjectRounds) != "":
+		err = appliesInRounds(os.Args[1], os.Args[3], os.Getenv(subjectRounds))
 	case os.Getenv(subjectOperation) != "":
 		err = operates(os.Args[1], os.Args[3], os.Getenv(subjectOperation))
 	default:
