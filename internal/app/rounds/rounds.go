@@ -75,9 +75,6 @@ func (r Rounds) next(ctx context.Context, ran stage.Ran) (next Next, why string,
 	r.Command.UI.Printf("\n%s\n\n", strings.Join(known(ran.Plan, d.Plan), "\n"))
 	r.Command.UI.Plan(d.Plan)
 	r.Command.Planned(d.Plan, "")
-	if d.Denied() != nil {
-		return next, "a policy denies its round", ofRound(d.Denied())
-	}
 	next.run = r.Run
 	if err = stage.HeldBack(d); err == nil {
 		next.run.Waves, err = stage.Schedule(d, r.Waves)
