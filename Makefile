@@ -240,7 +240,7 @@ functions-table:
 # Takes out each check of apply (apply/testdata/mutants.txt), what keeps a put from being done
 # twice, what hides secrets, each rule of batches, and what some standard types check, and wants its test to fail.
 checks:
-	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./apply ./plan ./internal/runtime/guard ./internal/runtime/remote/ssh ./internal/app/artifacts ./internal/app/redact ./apply/turns ./internal/runtime/runner/worker ./containerd ./containerd/agent ./containerd/sweep ./machine/internal/text ./machine/internal/etc ./machine/internal/settings ./machine/internal/content ./machine/internal/brought ./machine/internal/certificates ./internal/app/policy ./internal/app/vault ./internal/app/operating ./internal/app/savedplan ./internal/app/notifying ./internal/app/modules ./internal/migrate/original ./state/transfer
+	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./apply ./plan ./internal/runtime/guard ./internal/runtime/remote/ssh ./internal/app/artifacts ./internal/app/redact ./apply/turns ./internal/runtime/runner/worker ./containerd ./containerd/agent ./containerd/sweep ./machine/internal/text ./machine/internal/etc ./machine/internal/settings ./machine/internal/content ./machine/internal/brought ./machine/internal/certificates ./internal/app/policy ./internal/app/vault ./internal/app/operating ./internal/app/rounds ./internal/app/savedplan ./internal/app/notifying ./internal/app/modules ./internal/migrate/original ./state/transfer
 	cd kube && go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./internal/place
 	cd lsp && go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./internal/server
 

@@ -11,6 +11,7 @@ import (
 	"deployster/plan/observe"
 	"deployster/plan/subject"
 	"deployster/state"
+	"deployster/state/moves"
 )
 
 // Explanation reports why a step is as it is.
@@ -50,6 +51,12 @@ type Need struct {
 func Resource(p *plan.Plan, m *config.Manifest, s state.Snapshot, addr string,
 	pick func(*plan.Step, *state.Entry) []string) (*Explanation, error) {
 	step := p.Resources[addr]
+	for later, l := range p.Later {
+		if later == addr || moves.Covers(later, addr) && l.Sort == plan.LaterBlock {
+			return nil, diag.Errorf("Deferred to a later round", "%s is not decided yet: %s. The plan of that round explains it.", addr,
+				l.Reason.Words())
+		}
+	}
 	if step == nil {
 		return nil, diag.Errorf("No such resource in the plan", "%s is not in it.%s", addr, subject.NearMiss(addr,
 			slices.Collect(maps.Keys(p.Resources))))

@@ -152,6 +152,11 @@ func TestRounds_AreOneApply(t *testing.T) {
 		len(p.Outputs["all"].Unknown) == 0 || len(p.LeftOut) > 0 || p.Later["node"].Type != "thing" {
 		t.Errorf("it defers %s: %+v", got, p)
 	}
+	for _, addr := range []string{"node", `node["x"]`, "last"} {
+		if _, err := s.engine().Plan(t.Context(), app.PlanOptions{Explain: []string{addr}}); err == nil || !strings.Contains(err.Error(), "Deferred to a later round") {
+			t.Errorf("%s is explained: %v", addr, err)
+		}
+	}
 	report, err := s.apply(app.ApplyOptions{Approval: auto})
 	if err != nil || report.Status != apply.OK || len(report.Resources) != 4 || s.things() != everything {
 		t.Fatalf("%+v, %v; there are %s", report, err, s.things())
