@@ -98,10 +98,13 @@ func (r Rounds) next(ctx context.Context, ran stage.Ran) (next Next, why string,
 func (r Rounds) draft(ctx context.Context, ran stage.Ran) (d stage.Drafted, err error) {
 	held := map[string]*reason.Reason{}
 	for {
-		n, err := ran.Again(ctx, r.Command, held, r.Unreachable)
+		n, err := ran.Again(ctx, r.Command, r.Unreachable)
 		if err != nil {
 			return d, err
 		}
+		left := maps.Clone(held)
+		maps.Copy(left, n.Selection.Unreached)
+		n.Selection.Unreached = left
 		if d, err = stage.Draft(ctx, r.Command, n, r.Run.Parallelism, r.Override); err != nil {
 			return d, err
 		}

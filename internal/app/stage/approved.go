@@ -2,7 +2,6 @@ package stage
 
 import (
 	"context"
-	"maps"
 	"time"
 
 	"deployster/apply"
@@ -12,7 +11,6 @@ import (
 	"deployster/internal/app/command"
 	"deployster/internal/runtime/runner"
 	"deployster/plan"
-	"deployster/plan/reason"
 	"deployster/plan/verdict"
 	"deployster/state"
 )
@@ -41,21 +39,14 @@ func ApproveBy(d Drafted, o apply.Options) (Approved, error) {
 }
 
 // Again returns what the next round of a run is planned from: the same manifest, with the instances that are known, the same
-// images, and the state as the run has recorded it. hold are addresses with which the round does nothing, with the reasons.
-// unreachable is as in HostOptions.
-func (r Ran) Again(ctx context.Context, c command.Command, hold map[string]*reason.Reason, unreachable bool) (Connected, error) {
+// images, and the state as the run has recorded it. An unreachable host is an error, as in HostOptions.
+func (r Ran) Again(ctx context.Context, c command.Command, failUnreachable bool) (Connected, error) {
 	n := r.Connected
 	n.Manifest, n.Prior, n.again, n.Saved = r.expanded, r.journal.Snapshot(), r.Plan, nil
 	n.Selection = r.Plan.Selection
 	n.Selection.Replace, n.Selection.Purge, n.Selection.OtherPath = nil, false, false
 	n.Selection.Unreached, n.Selection.UnreachedHosts = nil, nil
-	n, err := n.reach(ctx, c, unreachable, true)
-	if err == nil && len(hold) > 0 {
-		all := maps.Clone(hold)
-		maps.Copy(all, n.Selection.Unreached)
-		n.Selection.Unreached = all
-	}
-	return n, err
+	return n.reach(ctx, c, failUnreachable, true)
 }
 
 // Schedule returns the waves in which a plan begins its hosts.
