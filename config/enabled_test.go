@@ -82,7 +82,7 @@ func TestEnabled_ByAState(t *testing.T) {
 	t.Parallel()
 	m := load(t, "resource \"a\" { type = \"x\" }\nresource \"b\" {\n  type = \"x\"\n  enabled = resource.a.state.v == 1\n}\n")
 	for value, want := range map[string]string{`{"v":1}`: "a:\nb: a\n", `{"v":2}`: "a:\n"} {
-		next, diags := m.Expand(m.Pending(), States{"a": {Known: []byte(value), Complete: true}})
+		next, _, diags := m.Expand(m.Pending(), States{"a": {Known: []byte(value), Complete: true}})
 		fatal(t, diags)
 		if got := edgesOf(next); got != want {
 			t.Errorf("%s: %q", value, got)
@@ -93,7 +93,7 @@ func TestEnabled_ByAState(t *testing.T) {
 			t.Errorf("%s: from the plan file %q", value, got)
 		}
 	}
-	if _, diags := m.Expand(m.Pending(), States{"a": {}}); !strings.Contains(details(diags), "This enabled is known only after apply") {
+	if _, unknown, diags := m.Expand(m.Pending(), States{"a": {}}); len(unknown) != 1 || unknown[0].Attribute() != "enabled" {
 		t.Errorf("unknown: %v", diags)
 	}
 }

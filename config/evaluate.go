@@ -104,21 +104,9 @@ func (m *Manifest) Locate(addr, pointer string, key bool) *diag.Range {
 
 // Expand expands those of the given blocks of Pending for which s has all the states
 // that they need, and the blocks that depend on their instances. It returns a new
-// manifest, and does not change m. A key that is still unknown, because it depends on
-// a resource that will be created or changed, is an error.
-func (m *Manifest) Expand(blocks []Pending, s States) (*Manifest, diag.Diagnostics) {
-	next, unknown, diags := Expanding(m, blocks, s)
-	for _, u := range unknown {
-		diags = append(diags, u.Failure(true)...)
-	}
-	if diags.HasErrors() {
-		return m, diags
-	}
-	return next, diags
-}
-
-// Expanding is Expand that also returns the blocks that stay unknown, and expands the others.
-func Expanding(m *Manifest, blocks []Pending, s States) (next *Manifest, unknown []Unknown, diags diag.Diagnostics) {
+// manifest, and does not change m. It also returns the blocks that stay unknown, because
+// they depend on what will be created or changed.
+func (m *Manifest) Expand(blocks []Pending, s States) (next *Manifest, unknown []Unknown, diags diag.Diagnostics) {
 	next, diags = m.again(func() (*expand.Instances, hcl.Diagnostics) {
 		next, found, list := m.instances.Expand(blocks, s)
 		for _, u := range found {
@@ -135,24 +123,9 @@ type Unknown struct {
 	of *Manifest
 }
 
-// Failure returns the error for a block whose instances never become known. open reports that something that they are
-// made of is still to be created or changed.
-func (u Unknown) Failure(open bool) diag.Diagnostics {
-	return u.of.instances.Modules.Convert(u.Unknown.Failure(open))
-}
-
-// TypesOfPending returns the images of the future instances of the blocks in Pending, in the form of resources at the addresses of
-// the blocks, as far as they are known.
-func TypesOfPending(m *Manifest) (list []*Resource) {
-	failed := limits.Guard(func() {
-		for _, p := range m.Pending() {
-			list = append(list, expand.TypesOfPending(m.instances, p)...)
-		}
-	})
-	if failed != nil {
-		return nil // the plan meets the same again, when there are instances
-	}
-	return list
+// Failure returns the error for a block whose instances never become known.
+func (u Unknown) Failure() diag.Diagnostics {
+	return u.of.instances.Modules.Convert(u.Unknown.Failure())
 }
 
 // With returns the manifest that Expand returned when the blocks in Pending had these

@@ -28,7 +28,7 @@ resource "b" {
   config   = { k = each.key, v = each.value }
 }
 `)
-		next, diags := m.Expand(m.Pending(), known)
+		next, _, diags := m.Expand(m.Pending(), known)
 		fatal(t, diags)
 		for _, r := range next.Resources()[1:] {
 			c := config(t, next, r.Address, known)
@@ -53,7 +53,7 @@ resource "b" {
   config   = { v = each.value }
 }
 `)
-	next, diags := m.Expand(m.Pending(), States{"a": {Known: json.RawMessage(`{"x":"one"}`), Complete: true}})
+	next, _, diags := m.Expand(m.Pending(), States{"a": {Known: json.RawMessage(`{"x":"one"}`), Complete: true}})
 	fatal(t, diags)
 	_, diags = next.Config(`b["one"]`, States{"a": {Known: json.RawMessage(`{"x":"two"}`), Complete: true}})
 	if len(diags) != 1 || diags[0].Summary != "Instance no longer declared" {

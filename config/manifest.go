@@ -7,6 +7,7 @@ import (
 
 	"deployster/config/decl"
 	"deployster/config/expand"
+	"deployster/config/limits"
 	"deployster/config/source"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/scalars"
@@ -80,6 +81,20 @@ func (t Types) Root() []Type { return expand.TypesOf(t.instances) }
 
 // All returns those of the root and of its modules, without defaults.
 func (t Types) All() []Type { return expand.TypesOfAll(t.instances) }
+
+// Pending returns the images of the future instances of the blocks in Pending, in the form of resources at the addresses of
+// the blocks, as far as they are known.
+func (t Types) Pending() (list []*Resource) {
+	failed := limits.Guard(func() {
+		for _, p := range t.instances.Modules.Pending {
+			list = append(list, expand.TypesOfPending(p, t.instances)...)
+		}
+	})
+	if failed != nil {
+		return nil // the plan meets the same again, when there are instances
+	}
+	return list
+}
 
 // WithArtifacts returns a new manifest whose artifacts have the given versions. It does
 // not change m.

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"deployster/config"
 	"deployster/plan/reason"
 )
 
@@ -64,7 +63,7 @@ func (a assembly) later() map[string]Later {
 		all[addr] = one
 	}
 	images := map[string][]string{}
-	for _, r := range config.TypesOfPending(a.subject.Manifest) {
+	for _, r := range a.subject.Manifest.Types().Pending() {
 		images[r.Address] = append(images[r.Address], r.TypeRef)
 	}
 	for _, block := range a.subject.Manifest.Pending() { // one may only wait for another

@@ -108,7 +108,8 @@ func (a *attrReader) source(t *decl.Block, files *source.Reader) (pull runner.Pu
 
 // TypesOfPending returns the images of the future instances of a pending block, in the form of resources at the address of the
 // block. It leaves out a type that follows from what distinguishes the instances.
-func TypesOfPending(m *Instances, p instance.Pending) (list []*instance.Resource) {
+func TypesOfPending(p instance.Pending, of *Instances) (list []*instance.Resource) {
+	m := future{of}
 	mod, name := p.X.Mod, blockName(p.X)
 	if block := mod.Decl.Resources[name]; block != nil {
 		return m.typeOfBlock(block, mod, p.Address)
@@ -119,11 +120,14 @@ func TypesOfPending(m *Instances, p instance.Pending) (list []*instance.Resource
 	return nil
 }
 
+// future finds the types of instances that are not known yet.
+type future struct{ of *Instances }
+
 // typesInside returns the types of the resources of a module whose instances are not known.
-func (m *Instances) typesInside(child *decl.Module, caller *instance.Module, address string) (list []*instance.Resource) {
+func (m future) typesInside(child *decl.Module, caller *instance.Module, address string) (list []*instance.Resource) {
 	mod := instance.NewModule(child, caller, instance.Occurrence{}, address)
 	for _, b := range child.Types {
-		mod.Settings[b], _ = m.settings(b, mod) // its errors are reported when there are instances
+		mod.Settings[b], _ = m.of.settings(b, mod) // its errors are reported when there are instances
 	}
 	for _, name := range slices.Sorted(maps.Keys(child.Resources)) {
 		list = append(list, m.typeOfBlock(child.Resources[name], mod, address)...)
@@ -135,11 +139,11 @@ func (m *Instances) typesInside(child *decl.Module, caller *instance.Module, add
 }
 
 // typeOfBlock returns the type of a resource block, in a list of one.
-func (m *Instances) typeOfBlock(block *decl.Resource, mod *instance.Module, address string) []*instance.Resource {
+func (m future) typeOfBlock(block *decl.Resource, mod *instance.Module, address string) []*instance.Resource {
 	if block.Attrs["type"] == nil || block.Publish != nil {
 		return nil
 	}
-	a := attrReader{m: m.Modules, attrs: block.Attrs, of: "a resource", at: mod.Scope(), repeated: &block.Block}
+	a := attrReader{m: m.of.Modules, attrs: block.Attrs, of: "a resource", at: mod.Scope(), repeated: &block.Block}
 	ref, set := a.image("the type of a resource")
 	if a.diags.HasErrors() || ref == "" {
 		return nil

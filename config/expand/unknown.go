@@ -18,9 +18,8 @@ type Unknown struct {
 	Refs []string // what makes them unknown, sorted
 }
 
-// Failure returns the error for a block whose instances never become known. open reports that something that they are
-// made of is still to be created or changed.
-func (u Unknown) Failure(open bool) hcl.Diagnostics {
+// Failure returns the error for a block whose instances never become known.
+func (u Unknown) Failure() hcl.Diagnostics {
 	what := "The keys of this for_each are"
 	if name := u.Attribute(); name != "for_each" {
 		what = "This " + name + " is"
@@ -29,14 +28,9 @@ func (u Unknown) Failure(open bool) hcl.Diagnostics {
 	if len(u.Refs) > 1 {
 		verb = "are"
 	}
-	list := words.List(u.Refs, 3)
-	if open {
-		return hcl.Diagnostics{source.Failure(u.X.Expr.Range(), "Instances that cannot be known yet", "%s known only after apply, because "+
-			"%s %s: that resource is still to be created or changed.", what, list, verb)}
-	}
 	return hcl.Diagnostics{source.Failure(u.X.Expr.Range(), "Instances that cannot be known", "%s not known, because %s %s: no apply "+
-		"changes that, as nothing that this is made of is created or changed. Take it from something else, or from a variable.", what, list,
-		verb)}
+		"changes that, as nothing that this is made of is created or changed. Take it from something else, or from a variable.", what,
+		words.List(u.Refs, 3), verb)}
 }
 
 // learn determines the instances of a block with the known states, or returns the references that make them unknown.

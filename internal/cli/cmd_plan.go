@@ -29,8 +29,8 @@ func planCommand(e Env) *cli.Command {
 			&cli.BoolFlag{Name: "any-state", Usage: "the signed plan may begin any state, not only the one here that does not exist yet"},
 			&cli.StringFlag{Name: "approve", Usage: "the `KINDS` that change what is planned. other-path: also replace what differs " +
 				"only in a plug's path. purge: also destroy what exclusive sets list, and what is neither declared nor kept"},
-			&cli.StringFlag{Name: "deferred", Usage: "`MODE` of the saved plan for blocks whose keys are known after apply: apply goes on with " +
-				"them, and stop (the default) does what the plan shows"},
+			&cli.StringFlag{Name: "deferred", Usage: "`MODE` of the saved plan for blocks whose keys are known after apply: " +
+				"apply goes on with them, and stop (the default) does what the plan shows"},
 			&cli.BoolFlag{Name: "lock", Value: true, Usage: "take no lock of the state file: plan also while an apply runs"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 when there are changes"},
 			parallelismFlag(), hosts.UnreachableFlag(), hosts.AtOnceFlag(), inputFlag(), compactFlag(), explainFlag(),
@@ -48,7 +48,8 @@ func runPlan(c *cli.Context, s *session) error {
 	file := c.String("out")
 	p, err := s.engine.Plan(c.Context, app.PlanOptions{Inputs: inputs(c, s), Selection: selectionOf(c), Parallelism: parallelism(c),
 		Explain: flagvalues.WordsOf(c, "explain"), HostOptions: hosts.OptionsOf(c), Out: file, SignKey: flagvalues.Given(c, "sign-key"),
-		AnyState: c.Bool("any-state"), Deferred: flagvalues.Given(c, "deferred"), Override: overridesOf(c), Approve: flagvalues.Given(c, "approve")})
+		AnyState: c.Bool("any-state"), Deferred: flagvalues.Given(c, "deferred"), Override: overridesOf(c),
+		Approve: flagvalues.Given(c, "approve")})
 	if err != nil {
 		if p != nil && file != "" && file != workspace.Std {
 			s.ui.Printf("\nSaved to %s, to be reviewed: apply refuses it.\n", file)

@@ -43,10 +43,10 @@ func Expand(ctx context.Context, x *query.Session) *Decisions {
 			decided := slices.DeleteFunc(slices.Clone(p.Needs), func(a string) bool { return d.steps[a] == nil })
 			maps.Copy(scope, observe.States(decided, d.forecast, x.Subject.Prior))
 		}
-		next, unknown, diags := config.Expanding(x.Subject.Manifest, open, scope)
+		next, unknown, diags := x.Subject.Manifest.Expand(open, scope)
 		for _, u := range unknown {
 			if !d.mayBecomeKnown(u) {
-				diags = append(diags, u.Failure(false)...)
+				diags = append(diags, u.Failure()...)
 			}
 		}
 		f.Report(nil, "", diags)

@@ -121,8 +121,8 @@ func (k *Checker) expandRecorded() {
 		for _, p := range open {
 			maps.Copy(scope, observe.States(p.Needs, observe.Recorded(k.session.Subject.Prior), k.session.Subject.Prior))
 		}
-		next, diags := k.session.Subject.Manifest.Expand(open, scope)
-		if diags.HasErrors() {
+		next, unknown, diags := k.session.Subject.Manifest.Expand(open, scope)
+		if diags.HasErrors() || len(unknown) > 0 {
 			return // a plan reports these errors
 		}
 		k.session.Subject.Manifest = next

@@ -29,8 +29,8 @@ func ExpandRecorded(m *config.Manifest, prior state.Snapshot) (*config.Manifest,
 		for _, p := range open {
 			maps.Copy(scope, States(p.Needs, recorded, prior))
 		}
-		next, diags := m.Expand(open, scope)
-		if diags.HasErrors() {
+		next, unknown, diags := m.Expand(open, scope)
+		if diags.HasErrors() || len(unknown) > 0 {
 			return m, blocks
 		}
 		m, blocks = next, slices.Concat(blocks, open)

@@ -73,8 +73,8 @@ func Plan(send func(events.Event), secrets *redact.Redactor, p *plan.Plan, file 
 	if len(p.Policies) > 0 {
 		send(events.OfPolicies(verdict.Map(p.Policies, secrets.Hide)))
 	}
-	summary := events.PlanSummary{Plan: p.ID, Summary: p.Summary, Changes: p.HasChanges(), Moves: p.Moves, LeftOpen: p.LeftOpen(), Later: p.LaterDeclared(),
-		File: file, Rootless: p.Rootless}
+	summary := events.PlanSummary{Plan: p.ID, Summary: p.Summary, Changes: p.HasChanges(), Moves: p.Moves, LeftOpen: p.LeftOpen(),
+		Later: p.LaterDeclared(), File: file, Rootless: p.Rootless}
 	for _, s := range p.Exclusive {
 		summary.Exclusive = append(summary.Exclusive, s.Map(secrets.Hide))
 	}

@@ -109,6 +109,6 @@ func NotDone(left map[string]string) error {
 	if len(left) == 0 {
 		return nil
 	}
-	return diag.Errorf("Not everything was done", "Left unchanged:\n%s\nApply again when what they wait for can be reached.",
+	return diag.Errorf("Not everything was done", "Left unchanged:\n%s\nApply again, for what is on a host when that can be reached.",
 		strings.Join(words.Reasons(left, 10), "\n"))
 }

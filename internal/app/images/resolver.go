@@ -93,7 +93,7 @@ func (rs *Resolver) All(ctx context.Context) (map[string]string, error) {
 		looked = rs.manifest.Unattended().Lookups()
 	}
 	for _, r := range slices.Concat(rs.manifest.Resources(), typesOfArtifacts(rs.manifest), rs.notifiers(), looked,
-		config.TypesOfPending(rs.manifest)) {
+		rs.manifest.Types().Pending()) {
 		if !rs.Wanted(r.Address) {
 			continue
 		}

@@ -82,8 +82,8 @@ func expanded(m *config.Manifest, scope config.States) *config.Manifest {
 		if len(open) == 0 {
 			return m
 		}
-		next, diags := m.Expand(open, scope)
-		if diags.HasErrors() {
+		next, unknown, diags := m.Expand(open, scope)
+		if diags.HasErrors() || len(unknown) > 0 {
 			return nil
 		}
 		m = next
