@@ -68,7 +68,7 @@ func Expand(ctx context.Context, x *query.Session) *Decisions {
 func (d *Decisions) mayBecomeKnown(u config.Unknown) bool {
 	return len(u.Facts) > 0 || slices.ContainsFunc(u.Needs, func(addr string) bool {
 		s := d.step(addr)
-		return s.Change() != observe.Valid || s.MayChange || s.Again
+		return s.Change() != observe.Valid || s.Certainty.Open()
 	})
 }
 
