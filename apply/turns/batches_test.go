@@ -33,7 +33,7 @@ func TestBatches_GathersWhoIsInProgress(t *testing.T) {
 		for i := range got {
 			leave := b.Enter("g")
 			wg.Go(func() {
-				time.Sleep(time.Duration(i) * 10 * time.Millisecond) // it is queried
+				time.Sleep(time.Duration(i+1) * 10 * time.Millisecond) // it is queried, while all others have entered
 				got[i] = act(b, "g", "install", 100, true, leave)
 			})
 		}

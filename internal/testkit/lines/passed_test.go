@@ -39,7 +39,6 @@ type pipeline struct {
 	name  string                     // of the block of the tests
 	kept  []byte
 	known map[string]map[string]bool // valid before the plan that is carried out now
-	live  int                        // the version that production has
 }
 
 const tests, production = "test/tests:1", "test/production:1"
