@@ -69,7 +69,7 @@ func whole(ctx context.Context, x *query.Session, d *decide.Decisions, cycles ma
 	p.Layers = layers
 	final := a.decisions.Final()
 	looked := lookup.Find(ctx, x, final)
-	p.Images = x.Prober.Images() // also those of what was looked up
+	p.Images = a.images(p) // also those of what was looked up
 	for _, ref := range slices.Sorted(maps.Keys(p.Images)) {
 		if x.Options.FromRegistry != nil && x.Options.FromRegistry(ref) {
 			p.Pulled = append(p.Pulled, ref)
@@ -90,17 +90,12 @@ func (a assembly) frame() *Plan {
 	// The plan's id covers the time, which is fine enough that no two plans have the same id.
 	p := &Plan{Format: Format, Deployster: o.Version, Created: o.Now.UTC().Truncate(time.Microsecond),
 		Lineage: s.Prior.Lineage, Serial: s.Prior.Serial, Workspace: o.Workspace,
-		Images: a.session.Prober.Images(), Resources: a.steps, Moves: a.moves(), Selection: s.Selection,
+		Resources: a.steps, Moves: a.moves(), Selection: s.Selection,
 		LeftOut: a.leftOut(), Unreached: a.unreached(), Later: a.later(), Transfers: transfers(s.Prior),
 		Variables: m.Variables().Values(), SensitiveVariables: m.Variables().Sensitive(), VariableOrigins: m.Variables().Origins(),
 		Sources: m.Sources(), Edges: a.edges()}
 	p.Remote = p.Sources.Remote
-	if p.GoesOn() {
-		p.Images = maps.Clone(p.Images)
-		for ref, digest := range o.Pins {
-			p.Images[ref] = cmp.Or(p.Images[ref], digest)
-		}
-	}
+	p.Images = a.images(p)
 	p.Instances, p.Artifacts, p.Hosts = p.Sources.Instances, o.Artifacts.Found(), o.Hosts
 	for addr, step := range p.Resources {
 		if step.Settings.Host == nil {
@@ -113,6 +108,18 @@ func (a assembly) frame() *Plan {
 		}
 	}
 	return p
+}
+
+// images returns the images that a plan is made with. A plan that goes on has those of its later rounds too.
+func (a assembly) images(p *Plan) map[string]string {
+	images := a.session.Prober.Images()
+	if p.GoesOn() {
+		images = maps.Clone(images)
+		for ref, digest := range a.session.Options.Pins {
+			images[ref] = cmp.Or(images[ref], digest)
+		}
+	}
+	return images
 }
 
 // moves returns the moves of the resources that the plan covers: what the plan
