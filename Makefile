@@ -240,7 +240,7 @@ functions-table:
 # Takes out each check of apply (apply/testdata/mutants.txt), what keeps a put from being done
 # twice, what hides secrets, each rule of batches, and what some standard types check, and wants its test to fail.
 checks:
-	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./apply ./plan ./internal/runtime/guard ./internal/runtime/remote/ssh ./internal/app/artifacts ./internal/app/redact ./apply/turns ./internal/runtime/runner/worker ./containerd ./containerd/agent ./containerd/sweep ./machine/internal/text ./machine/internal/etc ./machine/internal/settings ./machine/internal/content ./machine/internal/brought ./machine/internal/certificates ./internal/app/policy ./internal/app/vault ./internal/app/operating ./internal/app/rounds ./internal/app/savedplan ./internal/app/notifying ./internal/app/modules ./internal/migrate/original ./state/transfer
+	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./apply ./plan ./internal/runtime/guard ./internal/runtime/remote/ssh ./internal/app/artifacts ./internal/app/redact ./apply/turns ./internal/runtime/runner/worker ./containerd ./containerd/agent ./containerd/ending ./containerd/sweep ./machine/internal/text ./machine/internal/etc ./machine/internal/settings ./machine/internal/content ./machine/internal/brought ./machine/internal/certificates ./internal/app/policy ./internal/app/vault ./internal/app/operating ./internal/app/rounds ./internal/app/savedplan ./internal/app/notifying ./internal/app/modules ./internal/migrate/original ./plan/artifacts ./state/exports ./state/transfer
 	cd kube && go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./internal/place
 	cd lsp && go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./internal/server
 
@@ -283,7 +283,7 @@ soak:
 	DEPLOYSTER_SETS=$${SETS:-5000} go test -count=1 -timeout 24h -v -run '^TestHistories_PurgeOnlyWhatNobodyDeclares$$' ./internal/testkit/sets
 	DEPLOYSTER_ENGINE_HISTORIES=$${COUNT:-100000} DEPLOYSTER_ENGINE_HISTORIES_SEED=$${SEED:-0} go test -count=1 -timeout 24h -v -run '^TestEngine_RandomHistories$$' ./internal/testkit/identity
 	DEPLOYSTER_PAIRS=1000 go test -count=1 -timeout 24h -v -run '^TestEngine_RandomPairs$$' ./internal/testkit/identity
-	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./internal/testkit/modeltest ./internal/testkit/lines ./plan/match ./internal/app/watch ./internal/base/sharedlog ./internal/runtime/pod
+	go test -tags mutants -count=1 -timeout 2h -v -run '^TestMutants_AreSeen$$' ./internal/testkit/modeltest ./internal/testkit/lines ./internal/testkit/identity ./plan/match ./internal/app/watch ./internal/base/sharedlog ./internal/runtime/pod
 	DEPLOYSTER_PARTITIONS=$${PARTITIONS:-1h} go test -count=1 -timeout 24h -v -run '^TestPartitions_LoseNoAcknowledgedFact$$' ./internal/runtime/stores
 	DEPLOYSTER_FENCES=1000 go test -count=1 -timeout 1h -v -run '^TestFence_SleepersStartNothing$$' ./internal/runtime/remote/agent
 	DEPLOYSTER_STORE_RACES=1000 go test -count=1 -timeout 4h -run '^TestStores?_KeepTheContract$$|^TestStore_KeepsTheContract$$' ./internal/runtime/stores/...
