@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -110,16 +109,16 @@ func (a assembly) frame() *Plan {
 	return p
 }
 
-// images returns the images that a plan is made with. A plan that goes on has those of its later rounds too.
+// images returns the digests of the images that a plan has run, and of those that a later round of its apply runs.
 func (a assembly) images(p *Plan) map[string]string {
-	images := a.session.Prober.Images()
-	if p.GoesOn() {
-		images = maps.Clone(images)
-		for ref, digest := range a.session.Options.Pins {
-			images[ref] = cmp.Or(images[ref], digest)
-		}
+	run := a.session.Prober.Images()
+	if !p.Continues() {
+		return run
 	}
-	return images
+	all := map[string]string{}
+	maps.Copy(all, a.session.Options.Pins)
+	maps.Copy(all, run)
+	return all
 }
 
 // moves returns the moves of the resources that the plan covers: what the plan

@@ -27,8 +27,8 @@ const (
 	LaterEntry    LaterSort = "entry"    // it is recorded, and may be an instance of such a block, or waits for what may be one
 )
 
-// GoesOn reports whether an apply of the plan has later rounds, if it may.
-func (p *Plan) GoesOn() bool { return len(p.LaterOf(LaterBlock)) > 0 && !p.Selection.RefreshOnly }
+// Continues reports whether an apply of the plan has later rounds, if it may.
+func (p *Plan) Continues() bool { return len(p.LaterOf(LaterBlock)) > 0 && !p.Selection.RefreshOnly }
 
 // LaterOf lists the addresses of one sort in Later, sorted.
 func (p *Plan) LaterOf(sort LaterSort) (list []string) {

@@ -225,7 +225,7 @@ func (j *Journal) Outputs(values map[string]Output) error {
 	return j.append(record{Kind: kindOutputs, Outputs: values})
 }
 
-// Round records that the run goes on with the plan of a later round.
+// Round records that the run continues with the plan of a later round.
 func (j *Journal) Round(plan string) error { return j.append(record{Kind: kindRound, Round: plan}) }
 
 // Snapshot returns the state with all facts so far.

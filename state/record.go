@@ -35,7 +35,7 @@ const (
 	kindOperations kind = "operations" // that are scheduled
 	kindTurn       kind = "turn"       // of one of them
 	kindFormer     kind = "former"     // what is kept of the plan
-	kindRound      kind = "round"      // the run goes on with another plan
+	kindRound      kind = "round"      // the run continues with another plan
 )
 
 // record is one fact, a line of the journal (see state/lines). Seq counts from 1, and Prev

@@ -8,7 +8,7 @@ import (
 
 // An action of a later round is newer than what was seen before it: whoever has seen the earlier one is still to be notified. A
 // killed run keeps its rounds.
-func TestJournal_ARoundCountsAnew(t *testing.T) {
+func TestJournal_ARoundIsNewer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.json")
 	s := mustOpen(t, path)
 	j := mustBegin(t, s, "p1")

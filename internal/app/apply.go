@@ -115,7 +115,7 @@ func (e *Engine) apply(ctx context.Context, o ApplyOptions, r *Reporter, tell *t
 		return nil, err
 	}
 	ran = rounds.Rounds{Command: e.command, Approval: rules.approval, Override: o.Override, Run: ro, Waves: o.Waves,
-		Unreachable: o.FailUnreachable}.GoOn(ctx, ran)
+		Unreachable: o.FailUnreachable}.Continue(ctx, ran)
 	if !tell.waits() {
 		e.release(connected.Close)
 	}

@@ -30,7 +30,7 @@ func planCommand(e Env) *cli.Command {
 			&cli.StringFlag{Name: "approve", Usage: "the `KINDS` that change what is planned. other-path: also replace what differs " +
 				"only in a plug's path. purge: also destroy what exclusive sets list, and what is neither declared nor kept"},
 			&cli.StringFlag{Name: "deferred", Usage: "`MODE` of the saved plan for blocks whose keys are known after apply: " +
-				"apply goes on with them, and stop (the default) does what the plan shows"},
+				"apply continues with them, and stop (the default) does what the plan shows"},
 			&cli.BoolFlag{Name: "lock", Value: true, Usage: "take no lock of the state file: plan also while an apply runs"},
 			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 when there are changes"},
 			parallelismFlag(), hosts.UnreachableFlag(), hosts.AtOnceFlag(), inputFlag(), compactFlag(), explainFlag(),

@@ -8,7 +8,7 @@ import (
 )
 
 // A version that an earlier round has used is used again, whatever is newer: no check is run.
-func TestResolver_KnownIsNotLookedUp(t *testing.T) {
+func TestResolver_KnownIsNotChecked(t *testing.T) {
 	s := newScene(t, v2, line("main", "1", "2")...)
 	s.o.Declared = []config.Artifact{s.block}
 	was := Pin{Key: "was"}

@@ -37,7 +37,7 @@ type Selection struct {
 	// Purge also destroys what exclusive sets list and what is neither declared nor kept
 	// (-approve=purge).
 	Purge bool `json:"purge,omitempty"`
-	// Deferred is "apply" if the apply of this plan, once it is saved, goes on with what the plan defers to a later round
+	// Deferred is "apply" if the apply of this plan, once it is saved, continues with what the plan defers to a later round
 	// (-deferred=apply of plan).
 	Deferred string `json:"deferred,omitempty"`
 	// Follow are the names of the artifacts whose newest version is used, if it came after the

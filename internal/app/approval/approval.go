@@ -137,7 +137,7 @@ func (a Approval) Mode() string {
 func (a Approval) open(p *plan.Plan, prior state.Snapshot) []string {
 	var open []string
 	kinds := p.Kinds()
-	if a.goesOn(p) {
+	if a.continues(p) {
 		kinds[plan.Deferred] = append(kinds[plan.Deferred], p.LaterDeclared()...)
 	}
 	if slices.Contains(a.kinds, repair.Kind) {
@@ -235,7 +235,7 @@ func (a Approval) Approve(ctx context.Context, ui UI, p *plan.Plan, prior state.
 func (a Approval) nobody(p *plan.Plan, open []string) error {
 	why := "there is no terminal to prompt on, or -input=false forbids it"
 	switch mode := a.Mode(); {
-	case a.deferred == "ask" && (len(p.LeftOpen()) > 0 || a.goesOn(p)):
+	case a.deferred == "ask" && (len(p.LeftOpen()) > 0 || a.continues(p)):
 		return diag.Errorf(required, "-deferred=ask needs answers about what this plan cannot show yet (%s), and %s. Nothing "+
 			"was changed. Use -deferred=apply or -deferred=stop.", words.List(append(p.LeftOpen(), p.LaterDeclared()...), 5), why)
 	case mode == Never, a.kinds != nil && len(open) == 0:

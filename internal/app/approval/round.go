@@ -44,7 +44,7 @@ func RoundsOf(deferred *string, out string) (string, error) {
 	case deferred == nil || *deferred == "stop":
 		return "", nil
 	case *deferred != "apply":
-		return "", diag.Errorf("Invalid flag value", "-deferred of a plan must be one of apply, stop, and not %q: whether to ask is "+
+		return "", diag.Errorf("Invalid flag value", "-deferred of a plan must be one of apply, stop, and not %q: whether there is a prompt is "+
 			"decided by the apply.", diag.Visible(*deferred))
 	case out == "":
 		return "", diag.Errorf("Missing flag", "-deferred=apply is for the apply of the plan that -out saves, and -out is missing.")
@@ -52,8 +52,8 @@ func RoundsOf(deferred *string, out string) (string, error) {
 	return "apply", nil
 }
 
-// goesOn reports whether the apply of a plan has later rounds, as far as the options decide that.
-func (a Approval) goesOn(p *plan.Plan) bool {
+// continues reports whether the apply of a plan has later rounds, as far as the options decide that.
+func (a Approval) continues(p *plan.Plan) bool {
 	_, why := a.Round(p)
-	return p.GoesOn() && why == ""
+	return p.Continues() && why == ""
 }

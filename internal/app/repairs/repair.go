@@ -126,8 +126,8 @@ func (k Keeper) run(ctx context.Context, t attempt, d stage.Drafted, done *Repai
 	if err != nil {
 		return err
 	}
-	if ran.Plan.GoesOn() {
-		ran = ran.Leave("a watch does what its plan shows: the next SIGHUP or apply goes on", nil)
+	if ran.Plan.Continues() {
+		ran = ran.Leave("a watch does what its plan shows: the next SIGHUP or apply continues", nil)
 	}
 	done.Report = ran.Finish()
 	done.Report.Policies = d.Plan.Policies

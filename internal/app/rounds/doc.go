@@ -1,4 +1,4 @@
-// Package rounds goes on with an apply whose plan could not show all: the keys of a for_each, count or enabled followed from
+// Package rounds continues with an apply whose plan could not show all: the keys of a for_each, count or enabled followed from
 // what did not exist yet. The plan has deferred such a block as a whole, with all that depends on it. When that plan is
 // carried out, the same manifest is planned again, with the same variables and images and what is known now. That plan is the
 // next round of the same run, under the same lock, in the same journal, and with one report.

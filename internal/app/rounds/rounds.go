@@ -28,9 +28,9 @@ type Rounds struct {
 	Unreachable bool        // an unreachable host is an error
 }
 
-// GoOn carries out the later rounds of a run, as long as there are some and they are approved. The run knows what is left, and why.
-func (r Rounds) GoOn(ctx context.Context, ran stage.Ran) stage.Ran {
-	for ran.Plan.GoesOn() {
+// Continue carries out the later rounds of a run, as long as there are some and they are approved. The run knows what is left, and why.
+func (r Rounds) Continue(ctx context.Context, ran stage.Ran) stage.Ran {
+	for ran.Plan.Continues() {
 		next, why, err := r.next(ctx, ran)
 		if err == nil && why == "" {
 			if ran, err = ran.Next(ctx, r.Command, next.approved, next.run); err == nil {
@@ -142,7 +142,7 @@ func resolved(before, now *plan.Plan) []string {
 	})
 }
 
-// known says whose instances are known now.
+// known lists whose instances are known now, in words.
 func known(before, now *plan.Plan) []string {
 	list := resolved(before, now)
 	for i := range list {

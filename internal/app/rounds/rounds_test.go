@@ -179,8 +179,8 @@ func TestRounds_AreOneApply(t *testing.T) {
 	}
 }
 
-// Whether an apply goes on is what -deferred says, when the plan is saved too: without it such a plan does what it shows.
-func TestRounds_GoOnAsDeferredDecides(t *testing.T) {
+// Whether an apply continues is what -deferred says, when the plan is saved too: without it such a plan does what it shows.
+func TestRounds_ContinueAsDeferredDecides(t *testing.T) {
 	word := func(w string) *string { return &w }
 	for name, c := range map[string]struct {
 		saved   *string // -deferred of a plan that is saved
@@ -192,23 +192,23 @@ func TestRounds_GoOnAsDeferredDecides(t *testing.T) {
 		reason  string
 		refused string
 	}{
-		"auto":                        {options: auto, goes: true},
-		"stop":                        {options: approval.Options{Auto: true, Deferred: word("stop")}, reason: "-deferred=stop"},
-		"ask, yes":                    {options: approval.Options{Auto: true, Ask: true, Deferred: word("ask")}, answers: []bool{true}, goes: true},
-		"ask, no":                     {options: approval.Options{Auto: true, Ask: true, Deferred: word("ask")}, answers: []bool{false}, reason: "not approved"},
-		"ask, nobody":                 {options: approval.Options{Auto: true, Deferred: word("ask")}, refused: "Approval required"},
-		"a person, yes and yes":       {options: approval.Options{Ask: true}, answers: []bool{true, true}, goes: true},
-		"a person, yes and no":        {options: approval.Options{Ask: true}, answers: []bool{true, false}, reason: "not approved"},
-		"a person once, then apply":   {options: approval.Options{Ask: true, Deferred: word("apply")}, answers: []bool{true}, goes: true},
-		"kinds":                       {options: approval.Options{Kinds: word("create,update")}, goes: true},
-		"too few kinds":               {options: approval.Options{Kinds: word("create")}, refused: "Approval required"},
-		"kinds that do not cover it":  {options: approval.Options{Kinds: word("deferred,create"), Deferred: word("apply")}, goes: true},
-		"saved":                       {save: true, reason: "without -deferred=apply"},
-		"saved, apply when applied":   {save: true, options: approval.Options{Deferred: word("apply")}, reason: "without -deferred=apply"},
-		"saved to go on":              {save: true, saved: word("apply"), goes: true},
-		"saved to go on, stopped":     {save: true, saved: word("apply"), options: approval.Options{Deferred: word("stop")}, reason: "-deferred=stop"},
-		"saved to go on, digest":      {save: true, saved: word("apply"), digest: true, reason: "a digest or a signature"},
-		"saved to go on, digest, too": {save: true, saved: word("apply"), digest: true, options: approval.Options{Deferred: word("apply")}, goes: true},
+		"auto":                           {options: auto, goes: true},
+		"stop":                           {options: approval.Options{Auto: true, Deferred: word("stop")}, reason: "-deferred=stop"},
+		"ask, yes":                       {options: approval.Options{Auto: true, Ask: true, Deferred: word("ask")}, answers: []bool{true}, goes: true},
+		"ask, no":                        {options: approval.Options{Auto: true, Ask: true, Deferred: word("ask")}, answers: []bool{false}, reason: "not approved"},
+		"ask, nobody":                    {options: approval.Options{Auto: true, Deferred: word("ask")}, refused: "Approval required"},
+		"a person, yes and yes":          {options: approval.Options{Ask: true}, answers: []bool{true, true}, goes: true},
+		"a person, yes and no":           {options: approval.Options{Ask: true}, answers: []bool{true, false}, reason: "not approved"},
+		"a person once, then apply":      {options: approval.Options{Ask: true, Deferred: word("apply")}, answers: []bool{true}, goes: true},
+		"kinds":                          {options: approval.Options{Kinds: word("create,update")}, goes: true},
+		"too few kinds":                  {options: approval.Options{Kinds: word("create")}, refused: "Approval required"},
+		"kinds that do not cover it":     {options: approval.Options{Kinds: word("deferred,create"), Deferred: word("apply")}, goes: true},
+		"saved":                          {save: true, reason: "without -deferred=apply"},
+		"saved, apply when applied":      {save: true, options: approval.Options{Deferred: word("apply")}, reason: "without -deferred=apply"},
+		"saved to continue":              {save: true, saved: word("apply"), goes: true},
+		"saved to continue, stopped":     {save: true, saved: word("apply"), options: approval.Options{Deferred: word("stop")}, reason: "-deferred=stop"},
+		"saved to continue, digest":      {save: true, saved: word("apply"), digest: true, reason: "a digest or a signature"},
+		"saved to continue, digest, too": {save: true, saved: word("apply"), digest: true, options: approval.Options{Deferred: word("apply")}, goes: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, names)

@@ -221,7 +221,7 @@ func (v *view) warnings() []text {
 		list = append(list, line+".")
 	}
 	if kept != "" {
-		list = append(list, "Until then these stay as they are recorded: "+kept+".")
+		list = append(list, "Until then these keep what is recorded: "+kept+".")
 	}
 	for _, line := range append(render.Transfers(p), render.Remotes(p)...) {
 		list = append(list, line+".")

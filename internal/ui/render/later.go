@@ -66,7 +66,7 @@ func writeLater(b *strings.Builder, p *plan.Plan, o Options) {
 		fmt.Fprintf(b, "%s %s\n", paint.Cyan("?"), line)
 	}
 	if kept != "" {
-		fmt.Fprintf(b, "  Until then these stay as they are recorded: %s.\n", kept)
+		fmt.Fprintf(b, "  Until then these keep what is recorded: %s.\n", kept)
 	}
 	if len(lines) > 0 {
 		b.WriteString("  They are planned again when that is known.\n\n")
@@ -76,10 +76,10 @@ func writeLater(b *strings.Builder, p *plan.Plan, o Options) {
 // laterOfSaved reports what the apply of a saved plan does with what waits for a later round; "" = nothing waits.
 func laterOfSaved(p *plan.Plan) string {
 	switch {
-	case !p.GoesOn():
+	case !p.Continues():
 		return ""
 	case p.Selection.Deferred == "apply":
-		return "Apply goes on with what is deferred to a later round, as -deferred=apply of this plan says.\n\n"
+		return "Apply continues with what is deferred to a later round, as this plan was saved with -deferred=apply.\n\n"
 	}
-	return "Apply does what is shown, and stops before what is deferred to a later round. With `plan -deferred=apply` it goes on.\n\n"
+	return "Apply does what is shown, and stops before what is deferred to a later round. With `plan -deferred=apply` it continues.\n\n"
 }

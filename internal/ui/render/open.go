@@ -11,7 +11,7 @@ import (
 )
 
 // LeftOpen lists the resources whose change apply may decide itself, because the plan
-// cannot show it, and says what becomes of what waits for a later round; "" if there are none.
+// cannot show it, and what becomes of what waits for a later round; "" if there are none.
 func LeftOpen(p *plan.Plan) string {
 	open, later := p.LeftOpen(), laterOfSaved(p)
 	if len(open) == 0 {
