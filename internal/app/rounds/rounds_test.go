@@ -58,12 +58,16 @@ type person struct {
 	plans   []*plan.Plan
 	asked   int
 	answers []bool
+	most    int    // plans
+	tooMany func() // called when more are shown; nil = all may be
 }
 
 func (p *person) Plan(shown *plan.Plan) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.plans = append(p.plans, shown)
+	if p.plans = append(p.plans, shown); p.tooMany != nil && len(p.plans) > p.most {
+		p.tooMany()
+	}
 }
 
 func (p *person) Confirm(context.Context, string, bool) (bool, error) {
@@ -100,7 +104,7 @@ func (s *site) write(manifest string) {
 
 // engine returns a new engine, as each command has one.
 func (s *site) engine() *app.Engine {
-	e := app.New(app.Options{Workspace: workspace.Options{Dir: s.dir, Version: "test"}, UI: s.ui,
+	e := app.New(app.Options{Workspace: workspace.Options{Dir: s.dir, DataDir: s.dir, Version: "test"}, UI: s.ui,
 		Open: func(context.Context) (app.Runtime, error) { return runnertest.Runtime{Fake: s.fake}, nil }})
 	s.t.Cleanup(e.Close)
 	return e
@@ -186,6 +190,7 @@ func TestRounds_ContinueAsDeferredDecides(t *testing.T) {
 		saved   *string // -deferred of a plan that is saved
 		save    bool
 		digest  bool
+		signed  bool
 		options approval.Options
 		answers []bool
 		goes    bool
@@ -209,13 +214,21 @@ func TestRounds_ContinueAsDeferredDecides(t *testing.T) {
 		"saved to continue, stopped":     {save: true, saved: word("apply"), options: approval.Options{Deferred: word("stop")}, reason: "-deferred=stop"},
 		"saved to continue, digest":      {save: true, saved: word("apply"), digest: true, reason: "a digest or a signature"},
 		"saved to continue, digest, too": {save: true, saved: word("apply"), digest: true, options: approval.Options{Deferred: word("apply")}, goes: true},
+		"signed":                         {save: true, signed: true, reason: "without -deferred=apply"},
+		"signed, apply when applied":     {save: true, signed: true, options: approval.Options{Deferred: word("apply")}, reason: "without -deferred=apply"},
+		"signed to continue":             {save: true, signed: true, saved: word("apply"), reason: "a digest or a signature"},
+		"signed to continue, too":        {save: true, signed: true, saved: word("apply"), options: approval.Options{Deferred: word("apply")}, goes: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, names)
 			s.ui.answers = c.answers
-			o := app.ApplyOptions{Approval: c.options}
+			o, save := app.ApplyOptions{Approval: c.options}, app.PlanOptions{Out: "plan.bin", Deferred: c.saved}
+			if c.signed {
+				private, public := s.keys()
+				save.SignKey, o.Policy.Signature, o.Policy.Deferred = &private, &public, c.options.Deferred
+			}
 			if c.save {
-				p := s.plan(app.PlanOptions{Out: "plan.bin", Deferred: c.saved})
+				p := s.plan(save)
 				o.Paths = []string{"plan.bin"}
 				if c.digest {
 					digest := digestOf(t, p)
@@ -284,6 +297,11 @@ resource "swap" {
   type     = "swap"
   config   = { count = length(resource.node) }
 }
+resource "each" {
+  for_each = toset(resource.list.state.names)
+  type     = "swap"
+  config   = { count = length(resource.list.state.names) }
+}
 resource "late" {
   type   = "swap"
   config = { of = [for k in ["x", "y", "z"] : try(resource.node[k].state.made, "") if can(resource.node[k])] }
@@ -300,8 +318,17 @@ resource "late" {
 	if err != nil || report.Status == apply.OK {
 		t.Fatalf("%+v, %v", report, err)
 	}
-	if log := s.world.TakeLog(); slices.Contains(log, `change swap["one"]`) || slices.Contains(log, "change late") || !slices.Contains(log, `make node["z"]`) {
+	log := s.world.TakeLog()
+	for _, action := range []string{`change swap["one"]`, `change each["x"]`, `change each["y"]`, "change late"} {
+		if slices.Contains(log, action) {
+			t.Errorf("it ran %s", action)
+		}
+	}
+	if !slices.Contains(log, `make node["z"]`) || !slices.Contains(log, `make each["z"]`) {
 		t.Errorf("it ran %q", log)
+	}
+	if r := report.Resources; r[`each["x"]`].Status != apply.Left {
+		t.Errorf("the report has %+v and %+v", r[`each["x"]`], r["late"])
 	}
 	if p := s.plan(app.PlanOptions{}); p.Resources[`swap["one"]`].Kind() != plan.Replace {
 		t.Errorf("then it plans %+v", p.Resources[`swap["one"]`])
@@ -385,7 +412,10 @@ func TestRounds_EndWithoutProgress(t *testing.T) {
   config = { names`, `type   = "flap"
   config = { names`, 1))
 	s.add("flap", flaps(s.world))
-	report, err := s.apply(app.ApplyOptions{Approval: auto})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s.ui.most, s.ui.tooMany = 2, cancel
+	report, err := s.engine().Apply(ctx, app.ApplyOptions{Approval: auto})
 	if err != nil || report.Status != apply.Incomplete || s.things() != "list" || !strings.Contains(report.Resources["node"].Reason, "still not known") {
 		t.Errorf("%+v, %v: there are %s", report, err, s.things())
 	}
