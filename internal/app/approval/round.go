@@ -44,8 +44,8 @@ func RoundsOf(deferred *string, out string) (string, error) {
 	case deferred == nil || *deferred == "stop":
 		return "", nil
 	case *deferred != "apply":
-		return "", diag.Errorf("Invalid flag value", "-deferred of a plan must be one of apply, stop, and not %q: whether there is a prompt is "+
-			"decided by the apply.", diag.Visible(*deferred))
+		return "", diag.Errorf("Invalid flag value", "-deferred of a plan must be one of apply, stop, and not %q: whether there is "+
+			"a prompt is decided by the apply.", diag.Visible(*deferred))
 	case out == "":
 		return "", diag.Errorf("Missing flag", "-deferred=apply is for the apply of the plan that -out saves, and -out is missing.")
 	}
