@@ -18,6 +18,7 @@ import (
 	"deployster/internal/app"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/runnertest"
+	"deployster/plan"
 )
 
 // keys writes a private key and its public one, and returns the names of their files.
@@ -89,5 +90,23 @@ func TestRounds_UseTheSameVersions(t *testing.T) {
 	}
 	if p := s.plan(app.PlanOptions{}); p.Summary.Update != 1 || p.Later["node"].Sort == "" {
 		t.Errorf("then it plans %+v", p.Summary)
+	}
+}
+
+// What is recorded below a deferred block is left, also where nothing depends on it.
+func TestRounds_LeaveWhatMayBeAnInstance(t *testing.T) {
+	manifest, _, _ := strings.Cut(names, `resource "last"`)
+	s := newSite(t, manifest)
+	if report, err := s.apply(app.ApplyOptions{Approval: auto}); err != nil || report.Status != apply.OK {
+		t.Fatal(report, err)
+	}
+	s.write(strings.Replace(manifest, `["x", "y"]`, `["y"]`, 1))
+	p := s.plan(app.PlanOptions{})
+	if p.Later[`node["x"]`].Sort != plan.LaterEntry || p.Later[`node["y"]`].Sort != plan.LaterEntry || p.Summary.Destroy != 0 || len(p.Resources) != 1 {
+		t.Errorf("it plans %+v", p)
+	}
+	report, err := s.apply(app.ApplyOptions{Approval: auto})
+	if err != nil || report.Status != apply.Incomplete || s.things() != `list node["x"] node["y"]` {
+		t.Errorf("%+v, %v: there are %s", report, err, s.things())
 	}
 }
