@@ -46,19 +46,19 @@ func TestDocs_Artifacts(t *testing.T) {
 	t.Parallel()
 	page := read(t, "docs/artifacts.md")
 	manifests, texts, commands := fences(page, "hcl"), fences(page, "text"), fences(page, "sh")
-	if len(manifests) != 3 || len(texts) != 2 || len(commands) != 2 {
+	if len(manifests) != 4 || len(texts) != 3 || len(commands) != 3 {
 		t.Fatalf("%d manifests, %d outputs, %d commands", len(manifests), len(texts), len(commands))
 	}
 	places := strings.NewReplacer("https://git.example.com/", "git://$GIT/", `"registry.example.com/app"`, `"$REGISTRY/app", insecure = true`)
 	runScripts(t, "testdata/docs/artifacts", func(env *testscript.Env) error {
-		for name, content := range map[string]string{"git.hcl": manifests[0], "oci.hcl": manifests[1], "live.hcl": manifests[2],
-			"apply.sh": commands[0], "hold.sh": commands[1]} {
+		for name, content := range map[string]string{"git.hcl": manifests[0], "passed.hcl": manifests[1],
+			"oci.hcl": manifests[2], "live.hcl": manifests[3], "apply.sh": commands[0], "hold.sh": commands[1]} { // the script artifact-passed runs commands[2]
 			if err := os.WriteFile(filepath.Join(env.WorkDir, name), []byte(places.Replace(content)), 0o600); err != nil {
 				return err
 			}
 		}
 		// What differs each time is named in capitals.
-		for i, name := range []string{"FIRST", "SECOND"} {
+		for i, name := range []string{"FIRST", "SECOND", "THIRD"} {
 			pattern := regexp.QuoteMeta(texts[i])
 			pattern = strings.NewReplacer("COMMIT", "[0-9a-f]{7}", "COUNT", "[0-9]+", "SIZE", "[0-9.]+ [KM]?i?B").Replace(pattern)
 			env.Setenv(name, pattern)
