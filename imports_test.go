@@ -49,6 +49,7 @@ var ranks = map[string]int{
 	"internal/testkit/gosource":               0,
 	"internal/testkit/house":                  1,
 	"internal/testkit/mutation":               0,
+	"internal/testkit/typecheck":              1,
 	"internal/ui/diagram":                     10,
 	"machine/internal/access":                 9,
 	"machine/internal/replace":                10,
