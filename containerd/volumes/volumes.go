@@ -75,8 +75,9 @@ func (v *Set) Make(uid, gid int) (err error) {
 			err = errors.Join(err, v.Remove())
 		}
 	}()
+	err = makeAll(v.dir)
 	for _, dir := range v.Dirs() {
-		if err := errors.Join(os.MkdirAll(v.dir, 0o700), os.Mkdir(dir, 0o755), os.Chown(dir, uid, gid)); err != nil {
+		if err := errors.Join(err, os.Mkdir(dir, 0o755), os.Chown(dir, uid, gid)); err != nil {
 			return diag.Because(err, "A container cannot get a directory of its own",
 				"%s. The data directory must be one that root can write, with room on its disk.", diag.Visible(err.Error()))
 		}
@@ -90,6 +91,17 @@ func (v *Set) Make(uid, gid int) (err error) {
 		}
 	}
 	return nil
+}
+
+// makeAll creates the directory of the volumes of a container. The end of another container of the same client may remove that
+// of the client meanwhile, since it is still empty: then it is created again.
+func makeAll(dir string) (err error) {
+	for range 100 {
+		if err = os.MkdirAll(dir, 0o700); !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return err
 }
 
 // Take passes the volumes to their Take functions.

@@ -1,9 +1,13 @@
 package volumes
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"golang.org/x/sync/errgroup"
 
 	"deployster/containerd/layout"
 	"deployster/internal/runtime/runner"
@@ -29,5 +33,25 @@ func TestSweep_LeavesWhatIsInUse(t *testing.T) {
 	}
 	if err := Sweep(filepath.Join(root, "none"), nil); err != nil {
 		t.Errorf("where nothing ever was: %v", err)
+	}
+}
+
+// The end of one container removes the directory of its client when that is empty, while another container begins.
+func TestMake_WhileOthersEnd(t *testing.T) {
+	root, client := t.TempDir(), layout.NewID()
+	var group errgroup.Group
+	for i := range 8 {
+		group.Go(func() error {
+			for n := range 300 {
+				v := New(root, fmt.Sprintf("%s-%d", client, i*1000+n), runner.Spec{Answer: &runner.Answer{Target: "/r/a"}})
+				if err := errors.Join(v.Make(os.Getuid(), os.Getgid()), v.Remove()); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Error(err)
 	}
 }
