@@ -27,7 +27,7 @@ const alone = ":\n"
 
 // What a plan shows that is no value of the config.
 const (
-	gone  = "gone"  // it is made anew
+	gone  = "gone"  // it is created again
 	whole = "whole" // what the resource has beside its values, such as the mode of its file
 )
 

@@ -126,7 +126,7 @@ func (l *listener) AskVariable(context.Context, config.Missing) (string, error) 
 	return "", context.Canceled
 }
 
-// The state of another project that has begun anew is accepted by forgetting what was used of the earlier one.
+// The state of another project that was begun again is accepted by forgetting what was used of the earlier one.
 func TestCheck_AnotherStateIsAccepted(t *testing.T) {
 	t.Parallel()
 	net, web := two(t)

@@ -110,7 +110,7 @@ func (a *arena) rounds(what string, at crash.Point) outcome {
 	return a.trace(p, at)
 }
 
-// afterRounds looks at what the next apply makes of one that was hit: it goes on, nothing is made twice, and nothing is lost.
+// afterRounds checks the next apply after one that was hit: it continues, nothing is made twice, and nothing is lost.
 func (a *arena) afterRounds(what string) (faults []string) {
 	a.t.Helper()
 	say := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
