@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What waits for a version is told from what waits for a host, through what depends on either.
+// A resource that waits for a version is distinguished from one that waits for a host, through what depends on either.
 func TestAwaited_FollowsWhatWasLeft(t *testing.T) {
 	t.Parallel()
 	left := map[string]*Reason{"a": New(VersionWaits, "artifact.x", "1", "resource.t"), "b": New(DependencyLeft, "a"), "c": New(DependencyLeft, "b"),

@@ -89,8 +89,7 @@ func Because(name string, pin router.Pin) *reason.Reason {
 }
 
 // Left returns what an apply of a plan leaves undone, with the reasons in words. What only waits for a version of an artifact is
-// done by a later plan, and not among it. open are the
-// resources with an action that may still run on an unreachable machine.
+// done by a later plan, and not among it. open are the resources with an action that may still run on an unreachable machine.
 func Left(p *plan.Plan, open []string) map[string]string {
 	left := reason.WordsOf(p.Unreached)
 	for addr := range reason.Awaited(p.Unreached) {
@@ -109,6 +108,6 @@ func NotDone(left map[string]string) error {
 	if len(left) == 0 {
 		return nil
 	}
-	return diag.Errorf("Not everything was done", "Left unchanged:\n%s\nApply again, for what is on a host when that can be reached.",
+	return diag.Errorf("Not everything was done", "Left unchanged:\n%s\nPlan and apply again when these reasons no longer hold.",
 		strings.Join(words.Reasons(left, 10), "\n"))
 }
