@@ -1,6 +1,7 @@
 package access
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -26,10 +27,13 @@ func Enter() (*Machine, error) {
 		return after(text)
 	}
 	same, err := sameFile("/proc/self/ns/mnt", "/proc/1/ns/mnt")
-	if err != nil {
+	switch {
+	case errors.Is(err, os.ErrPermission):
+		return nil, fmt.Errorf("the mount namespace of the machine cannot be found: %w. What deployster runs in, such as a container, "+
+			"keeps root from the first process: run deployster outside of it, or give the type block a host", err)
+	case err != nil:
 		return nil, fmt.Errorf("the mount namespace of the machine cannot be found: %w", err)
-	}
-	if same { // started by hand in a shell of the machine
+	case same: // started by hand in a shell of the machine
 		return &Machine{Root: "/"}, nil
 	}
 	if same, err = sameFile(grantedRoot, "/proc/1/root"); err != nil || !same {
