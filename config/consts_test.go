@@ -35,12 +35,12 @@ func TestConsts_AreKnownBeforeModules(t *testing.T) {
 		tree := decl.New(set)
 		found, _ := tree.Load(inputs)
 		if c.fails != "" {
-			if !found.HasErrors() || !strings.Contains(found.Error(), c.fails) || tree.Consts(inputs)["version"].IsKnown() {
+			if !found.HasErrors() || !strings.Contains(found.Error(), c.fails) || tree.Vars.Consts(inputs)["version"].IsKnown() {
 				t.Errorf("%v: %v", c, found)
 			}
 			continue
 		}
-		if consts := tree.Consts(inputs); found.HasErrors() || len(consts) != 1 || consts["version"].AsString() != c.want {
+		if consts := tree.Vars.Consts(inputs); found.HasErrors() || len(consts) != 1 || consts["version"].AsString() != c.want {
 			t.Errorf("%v: %v, %v", c, consts, found)
 		}
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"deployster/config/decl"
 	"deployster/config/limits"
 	"deployster/config/source"
 	"deployster/config/values"
+	"deployster/config/variables"
 	"deployster/internal/base/diag"
 )
 
@@ -107,7 +107,7 @@ func FuzzVariableFile(f *testing.F) {
 			if values, diags := source.ParseVariables(text, name); len(values) > 0 && !diags.HasErrors() {
 				for _, v := range values {
 					if err := limits.CheckValue(v.Value); err == nil {
-						_, _ = (&decl.Variable{Typ: v.Value.Type(), Nullable: true}).Accept(v.Value)
+						_, _ = (&variables.Spec{Type: v.Value.Type(), Nullable: true}).Accept(v.Value)
 					}
 				}
 			}

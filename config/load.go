@@ -27,7 +27,7 @@ func Check(src Sources, vars []VarInput, b Builtins) (*Manifest, diag.Diagnostic
 
 func loadManifest(src Sources, vars []VarInput, b Builtins, allowUnset bool) (*Manifest, diag.Diagnostics) {
 	m := newManifest(src, b)
-	m.tree.AllowUnset = allowUnset
+	m.tree.Vars.AllowUnset = allowUnset
 	var list hcl.Diagnostics
 	if failed := limits.Guard(func() { list = loadInto(m.instances, m.tree, vars) }); failed != nil {
 		return newManifest(src, b), diag.Diagnostics{failed}

@@ -12,6 +12,7 @@ import (
 	"deployster/config/results"
 	"deployster/config/source"
 	"deployster/config/trace"
+	"deployster/config/variables"
 	"deployster/config/write"
 	"deployster/internal/base/diag"
 )
@@ -40,7 +41,7 @@ type (
 	Encryption = decl.Encryption
 	Exports    = decl.Exports
 	LastConfig = ignore.LastConfig
-	Missing    = decl.Missing
+	Missing    = variables.Missing
 	Moved      = decl.Moved
 	Removed    = decl.Removed
 

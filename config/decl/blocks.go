@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/zclconf/go-cty/cty"
 
 	"deployster/config/ignore"
@@ -88,26 +87,6 @@ type Local struct {
 	Waits bool
 	// Invalid: it refers to something undeclared, which is already reported.
 	Invalid bool
-}
-
-// Variable is a declared variable and, once it is set, its value.
-type Variable struct {
-	Block
-	Typ       cty.Type
-	typed     bool // a type was declared
-	defaults  *typeexpr.Defaults
-	def       cty.Value // cty.NilVal: none
-	sensitive bool
-	Nullable  bool
-	missing   bool // it has neither a value nor a default
-	Const     bool // its value is known before modules are read
-	Checks    []hcl.Attributes
-	// NeedsState: it is a variable of a called module, and its value depends on a resource.
-	NeedsState bool
-	// Waits: it depends on a resource, or on a block with depends_on.
-	Waits bool
-
-	description string
 }
 
 // Resource is a resource block: with for_each or count it has several instances.

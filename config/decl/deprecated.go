@@ -20,32 +20,6 @@ func (l *loader) deprecated(b *Block) {
 	})
 }
 
-// deprecatedInput returns the warning about the value of a deprecated variable of the root; nil = there is none.
-func (v *Variable) deprecatedInput(in source.VarInput) hcl.Diagnostics {
-	if v.Deprecated == "" || in.Pinned {
-		return nil
-	}
-	d := Deprecation(&v.Block, v.At, "The variable \""+v.Name+"\", which gets a value from "+in.Origin+",")
-	if in.Src != nil && !v.sensitive {
-		d.Subject = in.At.Ptr()
-	}
-	return hcl.Diagnostics{d}
-}
-
-// Deprecation returns the warning about a use of a deprecated block.
-func Deprecation(b *Block, at hcl.Range, what string) *hcl.Diagnostic {
-	d := source.Failure(at, "Deprecated", "%s is deprecated (%s:%d): %s", what, b.At.Filename, b.At.Start.Line, sentence(b.Deprecated))
-	d.Severity = hcl.DiagWarning
-	return d
-}
-
-func sentence(text string) string {
-	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!") {
-		return text
-	}
-	return text + "."
-}
-
 // Everywhere visits each expression in the blocks of a module, some of them twice.
 func (b *Module) Everywhere(visit func(hcl.Expression)) {
 	attrs := func(lists ...hcl.Attributes) {

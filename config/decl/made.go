@@ -2,7 +2,8 @@ package decl
 
 import (
 	"github.com/hashicorp/hcl/v2"
-	"github.com/zclconf/go-cty/cty"
+
+	"deployster/config/variables"
 )
 
 // AddLocal declares a local value with a dot in its name, so that no expression of a
@@ -13,6 +14,6 @@ func (b *Module) AddLocal(name, what string, expr hcl.Expression) {
 
 // AddVariable declares a variable with a dot in its name in a called module, and sets it to expr in the module block.
 func (b *Module) AddVariable(name string, at hcl.Range, expr hcl.Expression) {
-	b.Variables[name] = &Variable{Block: Block{Name: name, At: at, Attrs: hcl.Attributes{}}, Typ: cty.DynamicPseudoType, Nullable: true}
+	b.Variables[name] = &Variable{Block: Block{Name: name, At: at, Attrs: hcl.Attributes{}}, Spec: variables.Any(name, at)}
 	b.Call.Attrs[name] = &hcl.Attribute{Name: name, Expr: expr, Range: expr.Range(), NameRange: expr.Range()}
 }

@@ -6,7 +6,7 @@ import (
 
 	"deployster/config/refs"
 	"deployster/config/source"
-	"deployster/config/values"
+	"deployster/config/variables"
 )
 
 // Tree holds the blocks of the root manifest and of all modules, and the values of
@@ -24,15 +24,12 @@ type Tree struct {
 	Encryption *Encryption
 	Exports    *Exports // nil = outputs are encrypted as the state is
 
-	AllowUnset   bool                    // a variable without a value is unknown
-	HasUnsetVars bool                    // there is such a variable
-	Vars         map[string]values.Sized // of the root
-	Origins      map[string]string       // where their values come from; no entry for defaults
+	Vars *variables.Values // of the root
 }
 
 // New returns a tree with an empty root, before anything is loaded.
 func New(set *source.Set) *Tree {
-	t := &Tree{Set: set, Refs: refs.NewIndex(set.BytesOf), Vars: map[string]values.Sized{}, Origins: map[string]string{}}
+	t := &Tree{Set: set, Refs: refs.NewIndex(set.BytesOf), Vars: variables.New()}
 	t.Root = t.newModuleBlock(nil, nil, set.Src.Dir)
 	return t
 }
@@ -47,8 +44,16 @@ func (t *Tree) Load(vars []source.VarInput) (diags hcl.Diagnostics, goOn bool) {
 	if d := t.checkVersion(l); len(d) > 0 {
 		return d, false
 	}
-	t.consts = t.Consts(vars)
+	for _, v := range t.Root.Variables {
+		t.Vars.Declare(&v.Spec)
+	}
+	t.consts = t.Vars.Consts(vars)
 	diags = append(diags, t.loadModules(t.Root)...)
 	t.Set.Release()
-	return append(diags, t.setVariables(vars)...), true
+	for _, in := range vars {
+		if in.Src != nil {
+			t.Set.Text[in.At.Filename] = in.Src
+		}
+	}
+	return append(diags, t.Vars.Set(vars)...), true
 }

@@ -195,19 +195,19 @@ func (e *Evaluator) Variable(name string, mod *instance.Module) (values.Sized, h
 	}
 	a := mod.Decl.Call.Attrs[name]
 	if a == nil {
-		return values.Sized{Value: v.Hidden(v.Fallback())}, nil
+		return values.Sized{Value: v.Spec.Hidden(v.Spec.Fallback())}, nil
 	}
 	got, diags := e.memo(MemoKey{Mod: mod, Kind: KindVariable, Name: name}, a.Expr, func() (cty.Value, hcl.Diagnostics) {
 		value, diags := e.Value(a.Expr, mod.Inputs())
 		if diags.HasErrors() {
-			return cty.UnknownVal(v.Typ), diags
+			return cty.UnknownVal(v.Spec.Type), diags
 		}
-		got, err := v.Accept(value)
+		got, err := v.Spec.Accept(value)
 		if err != nil {
-			return cty.UnknownVal(v.Typ), append(diags, source.Failure(a.Expr.Range(), "Invalid value of a variable",
-				"The value of the variable %q of the module %q does not fit: %s.", name, mod.Decl.Call.Name, v.Problem(err)))
+			return cty.UnknownVal(v.Spec.Type), append(diags, source.Failure(a.Expr.Range(), "Invalid value of a variable",
+				"The value of the variable %q of the module %q does not fit: %s.", name, mod.Decl.Call.Name, v.Spec.Problem(err)))
 		}
-		return v.Hidden(got), diags
+		return v.Spec.Hidden(got), diags
 	})
 	if v.NeedsState && !diags.HasErrors() {
 		diags = append(diags, e.validateLate(v, got.Value, mod)...)

@@ -63,7 +63,7 @@ func (m *Modules) With(pinned map[string]source.Instances) *Modules {
 	next := &Modules{Set: m.Set, Refs: m.Refs, Tree: m.Tree, Checker: m.Checker, types: m.types, Impure: m.Impure, Pinned: pinned,
 		AutoEdges: m.AutoEdges, ArtifactValues: m.ArtifactValues, HostFacts: m.HostFacts, LateHosts: m.LateHosts, Remotes: m.Remotes}
 	next.Top = instance.NewModule(m.Tree.Root, nil, instance.Occurrence{}, "")
-	next.Top.Vars = m.Tree.Vars
+	next.Top.Vars = m.Tree.Vars.Known
 	next.Secrets = sync.OnceValue(next.findSecrets)
 	next.Hider = sync.OnceValue(func() *secret.Hider { return secret.NewHider(next.Secrets()) })
 	return next

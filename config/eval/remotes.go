@@ -164,7 +164,7 @@ func (m *Modules) ReadRemotes() (diags hcl.Diagnostics) {
 		diags = append(diags, s.diags...)
 		s.diags = slices.DeleteFunc(s.diags, func(d *hcl.Diagnostic) bool { return d.Severity == hcl.DiagWarning }) // once is enough
 		if !s.known && len(s.diags) == 0 {
-			m.Tree.HasUnsetVars = true // as for a variable without a value, what follows from it is unknown
+			m.Tree.Vars.HasUnset = true // as for a variable without a value, what follows from it is unknown
 		}
 	}
 	return diags

@@ -78,7 +78,7 @@ func readCluster(m *eval.Modules, h *instance.Host) hcl.Diagnostics {
 
 // needed adds an error for a required attribute whose value is null.
 func (a *attrReader) needed(name, value string) {
-	if attr := a.attrs[name]; attr != nil && value == "" && !a.diags.HasErrors() && !a.m.Tree.HasUnsetVars {
+	if attr := a.attrs[name]; attr != nil && value == "" && !a.diags.HasErrors() && !a.m.Tree.Vars.HasUnset {
 		a.diags = append(a.diags, source.Failure(attr.Expr.Range(), "Invalid "+name, "It is null, and a cluster needs it."))
 	}
 }

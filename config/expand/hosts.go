@@ -86,7 +86,7 @@ func readHost(m *eval.Modules, h *instance.Host, e *eval.Evaluator) hcl.Diagnost
 		h.Address = v.AsString()
 		return runner.Host{Address: h.Address}.Check()
 	})
-	if attr := b.Attrs["address"]; attr != nil && h.Address == "" && !a.diags.HasErrors() && !m.Tree.HasUnsetVars && len(h.Late) == 0 {
+	if attr := b.Attrs["address"]; attr != nil && h.Address == "" && !a.diags.HasErrors() && !m.Tree.Vars.HasUnset && len(h.Late) == 0 {
 		a.diags = append(a.diags, source.Failure(attr.Expr.Range(), "Invalid address",
 			"The address is null, and nothing could be reached."))
 	}

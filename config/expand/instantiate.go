@@ -44,7 +44,7 @@ func (m *Instances) Instantiate(wrong bool) hcl.Diagnostics {
 func (m *Instances) neverKnown() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, p := range m.Modules.Pending {
-		if len(p.Needs) > 0 || p.Waits || len(p.Artifacts)+len(p.Facts) > 0 || m.Modules.Tree.HasUnsetVars {
+		if len(p.Needs) > 0 || p.Waits || len(p.Artifacts)+len(p.Facts) > 0 || m.Modules.Tree.Vars.HasUnset {
 			continue
 		}
 		diags = append(diags, source.Failure(p.X.Expr.Range(), "Instances that cannot be known yet",

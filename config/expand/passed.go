@@ -33,7 +33,7 @@ func (p passing) check() (diags hcl.Diagnostics) {
 				diags = append(diags, d)
 			}
 		}
-		if !p.modules.Tree.HasUnsetVars && !slices.ContainsFunc(p.modules.Artifacts, func(other instance.Artifact) bool {
+		if !p.modules.Tree.Vars.HasUnset && !slices.ContainsFunc(p.modules.Artifacts, func(other instance.Artifact) bool {
 			return other.Name != a.Name && sameSource(a, other)
 		}) {
 			diags = append(diags, source.Failure(block.Attrs["passed"].Expr.Range(), "Nothing passes",

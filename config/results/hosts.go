@@ -51,7 +51,7 @@ func HostAt(m *eval.Modules, a *hcl.Attribute, what string, at instance.Scope) (
 		return nil, diags
 	case !v.IsKnown(), found && !name.IsKnown():
 		open := trace.UnknownRefs(e, a.Expr, at)
-		if len(open) == 0 || m.Tree.HasUnsetVars || m.Hosts.Invalid() { // reported elsewhere, now or later
+		if len(open) == 0 || m.Tree.Vars.HasUnset || m.Hosts.Invalid() { // reported elsewhere, now or later
 			return nil, diags
 		}
 		return nil, append(diags, source.Failure(a.Expr.Range(), "Known too late", "This host depends on %s, and %s must be known "+

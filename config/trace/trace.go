@@ -159,7 +159,7 @@ func (t *tracer) variable(in Input, v *decl.Variable) {
 	}
 	place := source.FromHCL(v.At)
 	in.Range, in.Line = &place, t.line(v.At)
-	if in.Given = t.e.M.Tree.Origins[v.Name]; in.Given == "" {
+	if in.Given = t.e.M.Tree.Vars.Origins[v.Name]; in.Given == "" {
 		in.Given = "its default"
 	}
 	t.add(in, nil, instance.Scope{})

@@ -5,6 +5,7 @@ import (
 
 	"deployster/config/decl"
 	"deployster/config/refs"
+	"deployster/config/variables"
 )
 
 // deprecated returns a warning for each use of a deprecated variable or output of the modules that
@@ -15,7 +16,7 @@ func (ck Checker) deprecated(b *decl.Module) (diags hcl.Diagnostics) {
 		for _, name := range child.Call.Inputs() {
 			if v := child.Variables[name]; v != nil && v.Deprecated != "" {
 				what := "The variable \"" + name + "\" of the module \"" + child.Call.Name + "\""
-				diags = append(diags, decl.Deprecation(&v.Block, child.Call.Attrs[name].NameRange, what))
+				diags = append(diags, variables.Deprecation(v.Deprecated, v.At, child.Call.Attrs[name].NameRange, what))
 			}
 		}
 		for _, o := range child.Outputs {
@@ -33,8 +34,8 @@ func (ck Checker) deprecated(b *decl.Module) (diags hcl.Diagnostics) {
 			}
 			for _, name := range decl.OutputsOf(ref, child) {
 				if o := child.Outputs[name]; o.Deprecated != "" {
-					diags = append(diags, decl.Deprecation(o, ref.Traversal.SourceRange(), "The output \""+name+"\" of the module \""+
-						child.Call.Name+"\""))
+					what := "The output \"" + name + "\" of the module \"" + child.Call.Name + "\""
+					diags = append(diags, variables.Deprecation(o.Deprecated, o.At, ref.Traversal.SourceRange(), what))
 				}
 			}
 		}
