@@ -1,14 +1,14 @@
 package migrate
 
 import (
-	"cmp"
-	"deployster/internal/migrate/tfrefs"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"deployster/internal/migrate/edits"
+	"deployster/internal/migrate/tfrefs"
 )
 
 // emitter writes one block in the new form.
@@ -21,66 +21,38 @@ type emitter struct {
 	bare      bool     // references are to resources, not to their states
 }
 
-// edit replaces a part of a file.
-type edit struct {
-	from, to int
-	text     string
-}
-
 // rewriter collects the edits of an expression.
 type rewriter struct {
 	e     *emitter
-	edits []edit
+	edits edits.List
 	done  map[hclsyntax.Node]bool
 }
 
 // expr returns the text of an expression, with its references in the new form.
 func (e *emitter) expr(x hclsyntax.Expression) string {
-	r := &rewriter{e: e, done: map[hclsyntax.Node]bool{}}
+	r := &rewriter{e: e, edits: edits.Of(e.file.text), done: map[hclsyntax.Node]bool{}}
 	_ = hclsyntax.VisitAll(x, func(n hclsyntax.Node) hcl.Diagnostics { // the function returns no diagnostics
 		r.visit(n)
 		return nil
 	})
-	return r.apply(x.Range().Start.Byte, x.Range().End.Byte)
+	return r.edits.Apply(x.Range().Start.Byte, x.Range().End.Byte)
 }
-
-// apply returns the text of a part of the file with the edits.
-func (r *rewriter) apply(at, end int) string {
-	slices.SortStableFunc(r.edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
-	var b strings.Builder
-	for _, change := range r.edits {
-		if change.from < at {
-			continue // inside another edit
-		}
-		b.Write(r.e.file.text[at:change.from])
-		b.WriteString(change.text)
-		at = change.to
-	}
-	b.Write(r.e.file.text[at:end])
-	return b.String()
-}
-
-func (r *rewriter) replace(at hcl.Range, text string) {
-	r.edits = append(r.edits, edit{at.Start.Byte, at.End.Byte, text})
-}
-
-func (r *rewriter) insert(at int, text string) { r.edits = append(r.edits, edit{at, at, text}) }
 
 func (r *rewriter) visit(n hclsyntax.Node) {
 	switch x := n.(type) {
 	case *hclsyntax.IndexExpr:
 		if name, ok := r.counted(x.Collection); ok {
 			r.done[x.Collection] = true
-			r.replace(x.Collection.Range(), "resource."+name)
+			r.edits.Replace(x.Collection.Range(), "resource."+name)
 			if !r.e.bare {
-				r.insert(x.Range().End.Byte, ".state")
+				r.edits.Insert(x.Range().End.Byte, ".state")
 			}
 		}
 	case *hclsyntax.RelativeTraversalExpr:
 		r.output(r.e.module.moduleIn(x.Source), x.Traversal)
 		if index, ok := x.Source.(*hclsyntax.IndexExpr); ok && r.e.bare {
 			if _, ok := r.counted(index.Collection); ok { // a value of an instance
-				r.insert(index.Range().End.Byte, ".state")
+				r.edits.Insert(index.Range().End.Byte, ".state")
 			}
 		}
 	case *hclsyntax.SplatExpr:
@@ -89,8 +61,8 @@ func (r *rewriter) visit(n hclsyntax.Node) {
 		}
 		if name, ok := r.counted(x.Source); ok {
 			r.done[x.Source] = true
-			r.replace(x.Source.Range(), "resource."+name)
-			r.insert(x.MarkerRange.End.Byte, ".state")
+			r.edits.Replace(x.Source.Range(), "resource."+name)
+			r.edits.Insert(x.MarkerRange.End.Byte, ".state")
 		}
 	case *hclsyntax.FunctionCallExpr:
 		if strings.Contains(x.Name, "::") {
@@ -127,11 +99,11 @@ func (r *rewriter) traversal(x *hclsyntax.ScopeTraversalExpr) {
 	}
 	switch root := t.RootName(); {
 	case slices.Contains(r.e.iterators, root) && (second == "value" || second == "key"):
-		r.replace(tfrefs.Range(t, 2), root+"_"+second)
+		r.edits.Replace(tfrefs.Range(t, 2), root+"_"+second)
 	case root == "self" && r.e.self && !t.IsRelative():
-		r.replace(tfrefs.Range(t, 1), "self.state")
+		r.edits.Replace(tfrefs.Range(t, 1), "self.state")
 	case root == "var" && r.e.module.variable(second) != second:
-		r.replace(tfrefs.Range(t, 2), "var."+r.e.module.variable(second))
+		r.edits.Replace(tfrefs.Range(t, 2), "var."+r.e.module.variable(second))
 	case root == "module":
 		r.moduleNames(t)
 	case root == "path" && (second == "module" || second == "root"):
@@ -139,9 +111,9 @@ func (r *rewriter) traversal(x *hclsyntax.ScopeTraversalExpr) {
 		if second == "root" {
 			at = "."
 		}
-		r.literal(tfrefs.Range(t, 2), at)
+		r.edits.Literal(tfrefs.Range(t, 2), at)
 	case root == "terraform" && second == "workspace":
-		r.replace(tfrefs.Range(t, 2), "var."+workspaceName)
+		r.edits.Replace(tfrefs.Range(t, 2), "var."+workspaceName)
 		if r.e.module.out == "." {
 			r.e.note(x.Range(), "terraform.workspace is the variable %s now, %q by default: each workspace has a directory or a state of "+
 				"its own",
@@ -152,22 +124,10 @@ func (r *rewriter) traversal(x *hclsyntax.ScopeTraversalExpr) {
 	}
 }
 
-// literal replaces a reference by a text, also inside a template.
-func (r *rewriter) literal(at hcl.Range, text string) {
-	before, after := string(r.e.file.text[:at.Start.Byte]), string(r.e.file.text[at.End.Byte:])
-	if strings.HasSuffix(before, "${") && strings.HasPrefix(after, "}") && !strings.HasSuffix(before, "$${") {
-		at.Start.Byte -= 2
-		at.End.Byte++
-		r.replace(at, text)
-		return
-	}
-	r.replace(at, strconv.Quote(text))
-}
-
 func (r *rewriter) resource(x *hclsyntax.ScopeTraversalExpr, t hcl.Traversal) {
 	k, used, ok := tfrefs.Resource(t)
 	if ok && tfrefs.IsRemote(k) {
-		r.replace(tfrefs.Range(t, used), "remote_state."+tfrefs.Clean(k.Name))
+		r.edits.Replace(tfrefs.Range(t, used), "remote_state."+tfrefs.Clean(k.Name))
 		return
 	}
 	b := r.e.module.resources[k]
@@ -177,21 +137,21 @@ func (r *rewriter) resource(x *hclsyntax.ScopeTraversalExpr, t hcl.Traversal) {
 	name := "resource." + r.e.module.names[k]
 	switch {
 	case r.e.bare && len(t) == used:
-		r.replace(tfrefs.Range(t, used), name)
+		r.edits.Replace(tfrefs.Range(t, used), name)
 	case !tfrefs.HasInstances(b):
-		r.replace(tfrefs.Range(t, used), name+".state")
+		r.edits.Replace(tfrefs.Range(t, used), name+".state")
 	case len(t) > used:
 		if _, index := t[used].(hcl.TraverseIndex); !index {
 			r.e.refuse(x.Range(), "A reference without an instance", "%s has several instances, of which none is named.", k)
 			return
 		}
-		r.replace(tfrefs.Range(t, used), name)
+		r.edits.Replace(tfrefs.Range(t, used), name)
 		if !r.e.bare || len(t) > used+1 {
-			r.insert(tfrefs.Range(t, used+1).End.Byte, ".state")
+			r.edits.Insert(tfrefs.Range(t, used+1).End.Byte, ".state")
 		}
 	case b.Body.Attributes["count"] != nil:
-		r.replace(tfrefs.Range(t, used), name+"[*].state")
+		r.edits.Replace(tfrefs.Range(t, used), name+"[*].state")
 	default:
-		r.replace(tfrefs.Range(t, used), "{ for k, r in "+name+" : k => r.state }")
+		r.edits.Replace(tfrefs.Range(t, used), "{ for k, r in "+name+" : k => r.state }")
 	}
 }

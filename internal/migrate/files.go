@@ -7,13 +7,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"deployster/config"
+	"deployster/internal/migrate/tffiles"
 )
 
 // copyFiles copies the other files of a module whose manifests are written elsewhere: those next to its configuration
@@ -33,7 +33,7 @@ func (d *module) copyFiles(o Options) {
 	for _, e := range entries {
 		name := e.Name()
 		switch {
-		case strings.HasPrefix(name, "."), isTerraform(name):
+		case strings.HasPrefix(name, "."), tffiles.IsOwn(name):
 		case e.IsDir() && named[name]:
 			err = errors.Join(err, d.copyDir(name))
 		case e.IsDir():
@@ -49,12 +49,6 @@ func (d *module) copyFiles(o Options) {
 		d.note(at, "of %s, these directories are not copied, because no expression there names them: %s", d.dir, strings.Join(skipped,
 			", "))
 	}
-}
-
-// isTerraform reports whether a file is one of Terraform's own: its configuration, its values of variables, its state.
-func isTerraform(name string) bool {
-	name = strings.TrimSuffix(name, ".json")
-	return slices.Contains([]string{".tf", ".tfvars", ".tfstate", ".backup"}, filepath.Ext(name))
 }
 
 // namesOfFiles returns all parts of the paths in the texts of a module's expressions.
@@ -90,7 +84,7 @@ func (d *module) copyDir(name string) error {
 			return errors.Join(err, relErr)
 		case e.IsDir() && strings.HasPrefix(e.Name(), ".terraform"):
 			return fs.SkipDir
-		case e.IsDir(), isTerraform(e.Name()):
+		case e.IsDir(), tffiles.IsOwn(e.Name()):
 			return nil
 		}
 		return d.copyFile(rel)

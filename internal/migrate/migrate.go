@@ -13,6 +13,7 @@ import (
 
 	"deployster/internal/migrate/entries"
 	"deployster/internal/migrate/packs"
+	"deployster/internal/migrate/tffiles"
 	"deployster/state"
 )
 
@@ -62,11 +63,12 @@ func Run(o Options) (Result, error) {
 		things:     map[string]entries.Object{}, plain: map[string]bool{}, origins: map[string]placed{}, made: map[string]bool{},
 		vendored: map[string]hcl.Range{}}
 	m.result.Files = map[string][]byte{}
-	m.workspace = "default"
-	if name, err := os.ReadFile(filepath.Join(o.Dir, ".terraform/environment")); err == nil {
-		m.workspace = strings.TrimSpace(string(name))
+	m.workspace = tffiles.Workspace(o.Dir)
+	if text, err := os.ReadFile(filepath.Join(o.Dir, tffiles.LockFile)); err == nil { // a missing file locks nothing
+		if body := m.parse(text, tffiles.LockFile); body != nil {
+			m.locked = tffiles.Locked(body)
+		}
 	}
-	m.locked = m.readLock()
 	root := m.load(o.Dir, ".")
 	if root == nil || m.problems.HasErrors() {
 		return Result{}, m.problems.Err()
@@ -103,27 +105,6 @@ func Run(o Options) (Result, error) {
 		entries.Complete(m.result.Snapshot, m.things, manifest, o.Now)
 	}
 	return m.result, nil
-}
-
-// readLock returns the versions of providers in terraform's lock file.
-func (m *migration) readLock() map[string]string {
-	locked := map[string]string{}
-	text, err := os.ReadFile(filepath.Join(m.dir, ".terraform.lock.hcl"))
-	if err != nil {
-		return locked // a missing file locks nothing
-	}
-	body := m.parse(text, ".terraform.lock.hcl")
-	if body == nil {
-		return locked
-	}
-	for _, b := range body.Blocks {
-		if b.Type == "provider" && len(b.Labels) == 1 && b.Body.Attributes["version"] != nil {
-			if v, diags := b.Body.Attributes["version"].Expr.Value(nil); !diags.HasErrors() && v.Type().FriendlyName() == "string" {
-				locked[b.Labels[0]] = v.AsString()
-			}
-		}
-	}
-	return locked
 }
 
 // providerOf returns the provider with a name and a source, and adds it if it is new.

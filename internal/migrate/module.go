@@ -212,7 +212,7 @@ func (d *module) find(name string, b *hclsyntax.Block) (from, to string, ok bool
 	source := v.AsString()
 	from = filepath.Join(d.dir, source)
 	if !strings.HasPrefix(source, "./") && !strings.HasPrefix(source, "../") {
-		if from, ok = d.installed(name); !ok {
+		if from, ok = tffiles.Installed(d.run.dir, d.dir, name); !ok {
 			d.refuse(a.SrcRange, "Module not downloaded",
 				"module %q comes from %s, and is not in .terraform/modules: run `terraform init` first.", name, source)
 			return "", "", false

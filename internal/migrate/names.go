@@ -1,7 +1,6 @@
 package migrate
 
 import (
-	"deployster/internal/migrate/tfrefs"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +8,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"deployster/internal/migrate/tfrefs"
 )
 
 // renameAll gives new names to the variables, outputs, modules and checks whose names are not valid here.
@@ -89,7 +90,7 @@ func (r *rewriter) moduleNames(t hcl.Traversal) {
 		return
 	}
 	if to, old := r.e.module.called("module", tfrefs.Step(t[1])), tfrefs.Step(t[1]); to != old {
-		r.replace(t[1].SourceRange(), "."+to)
+		r.edits.Replace(t[1].SourceRange(), "."+to)
 	}
 	rest := t[2:]
 	if len(rest) > 0 {
@@ -106,7 +107,7 @@ func (r *rewriter) output(c *call, t hcl.Traversal) {
 		return
 	}
 	if old := tfrefs.Step(t[0]); c.module.called("output", old) != old {
-		r.replace(t[0].SourceRange(), "."+c.module.called("output", old))
+		r.edits.Replace(t[0].SourceRange(), "."+c.module.called("output", old))
 	}
 }
 

@@ -2,10 +2,7 @@ package migrate
 
 import (
 	"deployster/internal/migrate/tfrefs"
-	"encoding/json"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -156,28 +153,4 @@ func (d *module) providerConfig(key string) string {
 		return "{}"
 	}
 	return "var." + providerName(key)
-}
-
-// installed returns the directory of a module that `terraform init` has fetched.
-func (d *module) installed(name string) (dir string, ok bool) {
-	text, err := os.ReadFile(filepath.Join(d.run.dir, ".terraform/modules/modules.json"))
-	if err != nil {
-		return "", false
-	}
-	var list struct{ Modules []struct{ Key, Dir string } }
-	if err := json.Unmarshal(text, &list); err != nil {
-		return "", false
-	}
-	own := ""
-	for _, m := range list.Modules {
-		if filepath.Join(d.run.dir, m.Dir) == d.dir && m.Key != "" {
-			own = m.Key + "."
-		}
-	}
-	for _, m := range list.Modules {
-		if m.Key == own+name {
-			return filepath.Join(d.run.dir, m.Dir), true
-		}
-	}
-	return "", false
 }

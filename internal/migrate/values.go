@@ -13,6 +13,8 @@ import (
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/migrate/edits"
+	"deployster/internal/migrate/tffiles"
 )
 
 // copyVariables copies the files of variable values that Terraform reads automatically.
@@ -22,33 +24,15 @@ func (m *migration) copyVariables(root *module) {
 		m.problems = append(m.problems, diag.Errorf("Cannot read the configuration", "%s.", err))
 		return
 	}
-	files := map[string]string{} // by their new names
+	var names []string
 	for _, e := range entries {
-		name := e.Name()
-		base, isJSON := strings.CutSuffix(name, ".json")
-		base, is := strings.CutSuffix(base, ".tfvars")
-		if !is || e.IsDir() || base == "terraform" {
-			continue
-		}
-		auto, isAuto := strings.CutSuffix(base, ".auto")
-		if !isAuto {
-			m.note(hcl.Range{Filename: name, Start: hcl.Pos{Line: 1}}, "Terraform reads it where it is named: name it with -var-file "+
-				"here too")
-			continue
-		}
-		files["vars."+auto+".auto"+ending(isJSON)] = name
-	}
-	// The files are read in the order of their names, and that of terraform comes first.
-	first := "vars"
-	for _, candidate := range []string{"vars.0", "vars.-"} {
-		if slices.ContainsFunc(slices.Collect(maps.Keys(files)), func(name string) bool { return name < first+".auto.json" }) {
-			first = candidate
+		if !e.IsDir() {
+			names = append(names, e.Name())
 		}
 	}
-	for _, name := range []string{"terraform.tfvars", "terraform.tfvars.json"} {
-		if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == name }) {
-			files[first+".auto"+ending(strings.HasSuffix(name, ".json"))] = name
-		}
+	files, named := tffiles.ValueFiles(names)
+	for _, name := range named {
+		m.note(hcl.Range{Filename: name, Start: hcl.Pos{Line: 1}}, "Terraform reads it where it is named: name it with -var-file here too")
 	}
 	for to, name := range files {
 		text, err := os.ReadFile(filepath.Join(m.dir, name))
@@ -61,13 +45,6 @@ func (m *migration) copyVariables(root *module) {
 		}
 		m.result.Files[to] = text
 	}
-}
-
-func ending(isJSON bool) string {
-	if isJSON {
-		return ".json"
-	}
-	return ".hcl"
 }
 
 // renameValues gives the variables in a file of values their new names.
@@ -89,12 +66,11 @@ func (d *module) renameValues(text []byte, name string) ([]byte, error) {
 	if body == nil {
 		return text, nil // parse has reported it
 	}
-	e := &emitter{findings: d.findings, module: d, file: &file{name: name, text: text}}
-	r := &rewriter{e: e}
+	renamed := edits.Of(text)
 	for name, a := range body.Attributes {
-		r.replace(a.NameRange, d.variable(name))
+		renamed.Replace(a.NameRange, d.variable(name))
 	}
-	return []byte(r.apply(0, len(text))), nil
+	return []byte(renamed.Apply(0, len(text))), nil
 }
 
 // values returns the values that variables have in Terraform: from the new files of values, and the environment.

@@ -1,9 +1,10 @@
 package migrate
 
 import (
-	"deployster/internal/migrate/tfrefs"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"deployster/internal/migrate/tfrefs"
 )
 
 // workspaceName is the variable that replaces terraform.workspace, in each module that uses it.
