@@ -12,7 +12,6 @@ import (
 	"deployster/config/results"
 	"deployster/config/source"
 	"deployster/config/trace"
-	"deployster/config/variables"
 	"deployster/config/write"
 	"deployster/internal/base/diag"
 )
@@ -41,7 +40,7 @@ type (
 	Encryption = decl.Encryption
 	Exports    = decl.Exports
 	LastConfig = ignore.LastConfig
-	Missing    = variables.Missing
+	Missing    = decl.Missing
 	Moved      = decl.Moved
 	Removed    = decl.Removed
 

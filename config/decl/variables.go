@@ -14,6 +14,9 @@ import (
 	"deployster/config/variables"
 )
 
+// Missing is a variable of the root that has no value.
+type Missing = variables.Missing
+
 // Variable is a declared variable.
 type Variable struct {
 	Block
