@@ -134,7 +134,6 @@ var ranks = map[string]int{
 	"internal/base/rootless":                  4,
 	"internal/base/secret":                    10,
 	"internal/base/signature":                 10,
-	"internal/base/sdnotify":                  10,
 	"internal/base/words":                     5,
 	"internal/runtime/runner/runnertest":      10,
 	"internal/runtime/runner/worker":          10,

@@ -17,7 +17,6 @@ import (
 	"deployster/internal/app/watch/metrics"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
-	"deployster/internal/base/sdnotify"
 	"deployster/internal/runtime/runner/watchclient"
 	"deployster/internal/ui/events"
 	"deployster/plan"
@@ -68,7 +67,7 @@ type watcher struct {
 	kinds   []plan.Change
 	looks   *failures
 	told    *watchclient.Client // of the processes that report changes
-	systemd sdnotify.Notifier
+	systemd systemd
 	metrics *metrics.Metrics
 	notes   *notifying.Outbox
 
@@ -109,7 +108,7 @@ func Run(ctx context.Context, e *app.Engine, o Options) (watch.End, watch.Counts
 		return "", watch.Counts{}, err
 	}
 	w.Whole = slices.ContainsFunc(kinds, func(k plan.Change) bool { return k != repair.Kind })
-	w.systemd = sdnotify.New(e.Workspace.Env("NOTIFY_SOCKET"))
+	w.systemd = newSystemd(e.Workspace.Env("NOTIFY_SOCKET"))
 	defer w.looks.end()
 	served, err := w.serve(ctx, e)
 	if err != nil {

@@ -1,4 +1,4 @@
-package sdnotify
+package watching
 
 import (
 	"net"
@@ -10,17 +10,17 @@ import (
 
 // Each message reaches the socket as systemd reads it; without a socket, or with one that
 // nobody listens on, nothing happens.
-func TestNotifier_SendsWhatSystemdReads(t *testing.T) {
+func TestSystemd_SendsWhatSystemdReads(t *testing.T) {
 	t.Parallel()
-	New("").Ready("")
-	New(filepath.Join(t.TempDir(), "nobody")).Ready("")
+	newSystemd("").Ready("")
+	newSystemd(filepath.Join(t.TempDir(), "nobody")).Ready("")
 	path := filepath.Join(t.TempDir(), "notify")
 	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	n := New(path)
+	n := newSystemd(path)
 	for _, m := range []struct {
 		send func()
 		want string
