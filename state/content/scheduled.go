@@ -59,7 +59,7 @@ func (all Operations) After(declared map[string]Scheduled, now time.Time) (Opera
 			next[name] = was
 			continue
 		}
-		next[name] = Operation{Scheduled: one, Since: now, Until: all.runsUntil(one)}
+		next[name] = Operation{Scheduled: one, Since: now, Until: all.Until(one.Resource, one.Run)}
 	}
 	return next, nil
 }
@@ -76,13 +76,13 @@ func (all Operations) masked() Operations {
 
 // Busy reports whether a run of the same operation on the same resource may not have ended.
 func (all Operations) Busy(name string, now time.Time) bool {
-	return now.Before(all.runsUntil(all[name].Scheduled))
+	return now.Before(all.Until(all[name].Resource, all[name].Run))
 }
 
-// runsUntil returns when the last run of an operation on a resource has ended at the latest, whichever block it was for.
-func (all Operations) runsUntil(s Scheduled) (until time.Time) {
+// Until returns when the last run of an operation on a resource has ended at the latest, whichever block it was for.
+func (all Operations) Until(resource, run string) (until time.Time) {
 	for _, o := range all {
-		if o.Resource == s.Resource && o.Run == s.Run && o.Until.After(until) {
+		if o.Resource == resource && o.Run == run && o.Until.After(until) {
 			until = o.Until
 		}
 	}

@@ -102,12 +102,19 @@ func action(name string) map[string]any {
 // newEngine returns an engine whose manifest was applied.
 func newEngine(t *testing.T, manifest string) (*app.Engine, *databases) {
 	t.Helper()
+	return newEngineOf(t, workspace.Options{}, manifest)
+}
+
+// newEngineOf returns an engine with further settings.
+func newEngineOf(t *testing.T, o workspace.Options, manifest string) (*app.Engine, *databases) {
+	t.Helper()
 	dir, fake, world := t.TempDir(), runnertest.NewFake(), &databases{sizes: map[string]int{}}
+	o.Dir, o.Version = dir, "test"
 	fake.Add("db", world.program)
 	if err := os.WriteFile(filepath.Join(dir, "main.hcl"), []byte(manifest), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := app.New(app.Options{Workspace: workspace.Options{Dir: dir, Version: "test"},
+	e := app.New(app.Options{Workspace: o,
 		Open: func(context.Context) (app.Runtime, error) { return runnertest.Runtime{Fake: fake}, nil }})
 	t.Cleanup(e.Close)
 	applied(t, e)

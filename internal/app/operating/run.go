@@ -83,10 +83,15 @@ func (r *operating) all(ctx context.Context, e *app.Engine) (*apply.Report, erro
 	if err := r.approve(ctx); err != nil {
 		return nil, err
 	}
-	if !r.changing() {
-		return r.carryOut(ctx, b, nil), nil
+	if r.changing() {
+		return r.locked(ctx, loaded, m)
 	}
-	return r.locked(ctx, loaded, m)
+	release, err := r.claim(opened.Place, opened.Prior)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return r.carryOut(ctx, b, nil), nil
 }
 
 // changing reports whether a task may change its object.
@@ -148,6 +153,11 @@ func (r *operating) locked(ctx context.Context, loaded stage.Loaded, m *machine.
 			"run. Run "+
 			"it again.")
 	}
+	release, err := r.claim(connected.Place, connected.Prior)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	id := state.NewID()
 	journal, err := connected.Begin(id)
 	if err != nil {

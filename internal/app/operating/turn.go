@@ -123,20 +123,26 @@ func (s Scheduler) begin(ctx context.Context, n stage.Connected, o state.Operati
 	if err == nil {
 		err = b.free(ctx, n, t, true)
 	}
+	var release func()
+	if err == nil {
+		run.tasks = []task{t}
+		release, err = run.claim(s.Place, n.Prior)
+	}
 	if err != nil { // this turn is left out
 		report := apply.Refused(nil, apply.Error, diag.From("A scheduled operation was not run", err))
 		report.Fail(journal.Finish(state.StatusError))
 		return report, nil, nil
 	}
-	run.tasks = []task{t}
 	if !t.operation.Changing() {
 		limit := cmp.Or(time.Duration(t.step.Timeouts.Action), longestRun)
 		t.step.Timeouts.Action = state.Duration(limit)
 		if err := errors.Join(journal.Turn(name, turn, now.Add(limit+margin)), journal.Finish(state.StatusOK)); err != nil {
+			release()
 			return nil, nil, err
 		}
-		return nil, func() *apply.Report { return run.carryOut(ctx, b, nil) }, nil
+		return nil, func() *apply.Report { defer release(); return run.carryOut(ctx, b, nil) }, nil
 	}
+	defer release()
 	report := run.carryOut(ctx, b, &record{journal, id, n.Recorded().Lineage})
 	report.Fail(journal.Finish(state.Status(report.Status)))
 	return report, nil, nil

@@ -193,6 +193,7 @@ func TestTurn_NeverTwoAtATime(t *testing.T) {
 	if begin("nightly", at(1)) == nil { // its watch dies then
 		t.Error("it is not begun after the end")
 	}
+	unlock(t, e)
 	if begin("nightly", at(2)) != nil {
 		t.Error("it is begun before the limit of a run whose end nobody recorded")
 	}
