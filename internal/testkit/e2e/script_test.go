@@ -125,6 +125,7 @@ func params(root string, setup func(*testscript.Env) error) testscript.Params {
 			"on-no-disk":    onNoDisk,
 			"canary":        canary,
 			"registry":      startRegistry,
+			"vault":         startVault,
 			"push":          pushImage,
 			"disturb":       disturb,
 			"expand":        expand,

@@ -190,6 +190,8 @@ func exitError(k call, r runner.Result) error {
 		return fail(k, e, "The action failed", "%s of image %s ended with %s.%s", k.title(), image, because, lines)
 	case k.step == StepInit:
 		return fail(k, e, "The image refused", "Image %s ended init with %s.%s", image, because, lines)
+	case k.step == StepSecret:
+		return fail(k, e, "The secret could not be read", "Image %s, which prints it, ended with %s.%s", image, because, lines)
 	}
 	return fail(k, e, "The state could not be read", "The state action of image %s ended with %s.%s", image, because, lines)
 }
