@@ -116,6 +116,9 @@ func TestResolver_ChoosesTheVersion(t *testing.T) {
 		"pinned, 100 newer ones":     {newScene(t, v2, many...), pinned("1"), "1 was  newer 0 pinned in manifest"},
 		"pinned, of another space": {newScene(t, v2, append(many, line("other", "0")...)...), pinned("0"), "error " +
 			"artifact.site: the pinned version no longer exists"},
+		"of a rollback": {newScene(t, v2, a...), func(s *scene) { locked("1")(s); s.o.Rollback = true }, "1 was  newer 2 pinned in rollback"},
+		"of a rollback, gone": {newScene(t, v2, a...), func(s *scene) { locked("0")(s); s.o.Rollback = true },
+			"error artifact.site: the version of the rollback no longer exists"},
 		"pinned twice":                 {newScene(t, v2, a...), both, "error artifact.site is pinned twice"},
 		"upgraded":                     {newScene(t, v2, a...), func(s *scene) { locked("1")(s); s.o.Newest = true }, "3 was  newer 0"},
 		"of one state, as recorded":    {newScene(t, v2, a[2:]...).recorded(t, a[2]), nil, "3 was 3 newer 0"},

@@ -110,9 +110,7 @@ func (r *Resolver) choose(p *Pin, a config.Artifact, held config.Pin, c artifact
 			p.Note = "its image does not report whether this version still exists: that is known when it is fetched"
 			return v, nil
 		}
-		return v, diag.Errorf("artifact."+a.Name+": the pinned version no longer exists", "%s is pinned in the %s, and its image does "+
-			"not list it any more%s. `deployster artifact versions %s` lists all versions; pin another one.", held.Version, p.Pinned,
-			inSpace(c.Selected), a.Name)
+		return v, gone(p, a, held, c)
 	}
 	switch {
 	case found:
@@ -130,6 +128,18 @@ func (r *Resolver) choose(p *Pin, a config.Artifact, held config.Pin, c artifact
 	}
 	return newest, diag.Errorf("artifact."+a.Name+" has no version yet", "Its image lists none%s. If there must be one, check the "+
 		"source of the artifact.", inSpace(c.Selected))
+}
+
+// gone is the error for a pinned version that an image does not list.
+func gone(p *Pin, a config.Artifact, held config.Pin, c artifact.Checked) error {
+	version := diag.Visible(artifact.Version(held.Version).String())
+	if p.Pinned == InRollback {
+		return diag.Errorf("artifact."+a.Name+": the version of the rollback no longer exists", "%s was used by the plan that the "+
+			"rollback goes back to, and its image does not list it any more%s.", version, inSpace(c.Selected))
+	}
+	return diag.Errorf("artifact."+a.Name+": the pinned version no longer exists", "%s is pinned in the %s, and its image does "+
+		"not list it any more%s. `deployster artifact versions %s` lists all versions; pin another one.", version, p.Pinned,
+		inSpace(c.Selected), a.Name)
 }
 
 func listed(c artifact.Checked, v artifact.Version) bool {

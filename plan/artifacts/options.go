@@ -13,6 +13,7 @@ type Options struct {
 	Declared    []config.Artifact
 	Secrets     []string              // of the manifest
 	Lock        map[string]config.Pin // the versions in the lock file
+	Rollback    bool                  // Lock has those of the plan that a rollback goes back to
 	Recorded    map[string]state.Artifact
 	UseRecorded bool // run no check where a version is recorded
 	Newest      bool // ignore the lock file

@@ -21,7 +21,7 @@ type Pin struct {
 	Was         artifact.Version `json:"was,omitempty"`      // the recorded version; nil = none
 	Newer       int              `json:"newer,omitempty"`    // versions between Was, or a pin, and the newest
 	Unlisted    bool             `json:"unlisted,omitempty"` // Was is no longer listed
-	Pinned      string           `json:"pinned,omitempty"`   // where it is pinned: "manifest", "lock file", "" = nowhere
+	Pinned      string           `json:"pinned,omitempty"`   // where it is pinned: "manifest", "lock file", "rollback", "" = nowhere
 	Unrefreshed bool             `json:"believed,omitempty"` // no check was run
 	Note        string           `json:"note,omitempty"`
 	// Waits is a newer version that has not passed the addresses WaitsFor, which the block names in passed.
@@ -42,6 +42,7 @@ type Pin struct {
 const (
 	InManifest = "manifest"
 	InLock     = "lock file"
+	InRollback = "rollback" // by the plan that a rollback goes back to
 )
 
 // Moves reports whether the version differs from the recorded one.

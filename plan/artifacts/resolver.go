@@ -248,6 +248,9 @@ func (r *Resolver) held(a config.Artifact) (config.Pin, string, error) {
 			return config.Pin{}, "", diag.Errorf("artifact."+a.Name+" is pinned in another space", "The lock file has a version of the "+
 				"space %q, and the block has %q. `deployster artifact pin %s` pins a version of that.", locked.Space, a.Space, a.Name)
 		}
+		if r.o.Rollback {
+			return locked, InRollback, nil
+		}
 		return locked, InLock, nil
 	}
 	return config.Pin{}, "", nil

@@ -134,7 +134,7 @@ func (s Source) resolve(ctx context.Context, of Basis, types *typeclient.Client,
 	if ro.Passing, err = passing(m, of.Prior); err != nil {
 		return nil, nil, err
 	}
-	ro.Lock = of.pins(lock)
+	ro.Lock, ro.Rollback = of.pins(lock), of.Versions != nil
 	w.resolver = artifacts.New(ro)
 	fo := s.artifactOptions(m, of.Prior, types, client, store)
 	fo.Pins, fo.Again = w.resolver.Pins, o.Selection.Replace

@@ -3,7 +3,9 @@ package savedplan
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -183,6 +185,19 @@ func blockAddress(addr string) string {
 		return addr
 	}
 	return addr[:start] + "resource." + addr[start:]
+}
+
+// Explain puts before the errors of planning a rollback what they mean for it.
+func (f *Former) Explain(found diag.Diagnostics, failed error) (diag.Diagnostics, error) {
+	why := diag.Errorf("No rollback", "The state %d cannot be gone back to: its plan cannot be made again, see below. Nothing "+
+		"was changed. Bring back what is missing, or change the manifests of then, from version control, and apply these.", f.Serial)
+	switch {
+	case failed != nil && !errors.Is(failed, context.Canceled):
+		failed = errors.Join(why, failed)
+	case found.HasErrors():
+		found = append(diag.Diagnostics{why}, found...)
+	}
+	return found, failed
 }
 
 // Schemas checks states as an image declares them. clients.Clients is one.

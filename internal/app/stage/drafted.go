@@ -33,6 +33,9 @@ func Draft(ctx context.Context, c command.Command, n Connected, parallelism int,
 	end := c.UI.Begin("Planning", len(n.Manifest.Resources()))
 	defer end()
 	p, asked, diags, err := n.Planner(c).Plan(ctx, n.Inputs(parallelism))
+	if n.Former != nil {
+		diags, err = n.Former.Explain(diags, err)
+	}
 	if err != nil {
 		return Drafted{}, err
 	}

@@ -15,7 +15,7 @@ type ArtifactChecked struct {
 	Version  artifact.Version  `json:"version"`          // the version that the plan uses
 	Was      artifact.Version  `json:"was,omitempty"`    // the recorded version
 	Newer    int               `json:"newer,omitempty"`  // versions between the recorded one, or a pin, and the newest
-	Pinned   string            `json:"pinned,omitempty"` // where it is pinned: manifest or lock file
+	Pinned   string            `json:"pinned,omitempty"` // where it is pinned: manifest, lock file or rollback
 	Unlisted bool              `json:"unlisted,omitempty"`
 	Metadata artifact.Metadata `json:"metadata,omitempty"`
 }
