@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -554,19 +553,12 @@ func TestLimits_OfFunctionsAreKept(t *testing.T) {
 	}
 }
 
-// narrowTabs are directories in which a tab still counts as one column: their longest lines
-// are to be wrapped.
-var narrowTabs = []string{"apply", "plan", "internal/ui/render", "internal/testkit/bench", "machine", "release"}
-
 func TestLimits_OfColumnsAreKept(t *testing.T) {
 	for _, s := range limited(t) {
 		n := 0
 		for line := range strings.Lines(s.Text) {
 			n++
-			columns := utf8.RuneCountInString(strings.TrimSuffix(line, "\n"))
-			if !slices.ContainsFunc(narrowTabs, func(dir string) bool { return s.Dir == dir || strings.HasPrefix(s.Dir, dir+"/") }) {
-				columns += (tabColumns - 1) * strings.Count(line, "\t")
-			}
+			columns := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) + (tabColumns-1)*strings.Count(line, "\t")
 			hold(t, fmt.Sprintf("line %s:%d", s.Path, n), columns, lineColumns, "columns")
 		}
 	}

@@ -10,7 +10,8 @@ import (
 
 // found is an object as it was seen now. sensitive are JSON pointers into its config.
 func (r *stepRunner) found(o observe.Observation, sensitive []string) entries.Found {
-	return entries.Found{State: o.Answer.State, Memory: o.Answer.Memory, Hidden: o.Hidden, Sensitive: sensitive, Seen: r.options.Now().UTC()}
+	return entries.Found{State: o.Answer.State, Memory: o.Answer.Memory, Hidden: o.Hidden, Sensitive: sensitive,
+		Seen: r.options.Now().UTC()}
 }
 
 // record makes the reached state durable, shows it to the dependants, and checks the

@@ -163,8 +163,9 @@ func (r *run) all(ctx context.Context, report *Report) (err error) {
 // stepRunner returns what does the steps of the plan, with the state after the moves.
 func (r *run) stepRunner() *stepRunner {
 	queries := query.New(r.work, query.Of{Plan: r.plan, Prior: r.prior, Died: r.died, Manifest: r.manifest, Facts: r.facts, Client: r.exec})
-	return &stepRunner{plan: r.plan, prior: r.prior, died: r.died, manifest: r.manifest, journal: r.journal, exec: r.exec, options: r.options,
-		work: r.work, facts: r.facts, hosts: r.stops.hosts, queries: queries, entries: entries.New(queries),
+	return &stepRunner{plan: r.plan, prior: r.prior, died: r.died, manifest: r.manifest, journal: r.journal, exec: r.exec,
+		options: r.options,
+		work:    r.work, facts: r.facts, hosts: r.stops.hosts, queries: queries, entries: entries.New(queries),
 		identities: identity.New(queries), evaluated: evaluate.New(queries),
 		late: latehost.New(r.work, queries, r.options.Reacher), recheck: dependenciesOfWork(r.plan),
 		approvals: &approvals{options: r.options, given: map[*plan.Step]compare.Approved{}},

@@ -13,6 +13,7 @@ const whatNow = "Nothing of this resource was run. Plan again to see what is to 
 func (o *outcome) drifted(differences []compare.Difference) {
 	o.Report.NotAttempted = o.Report.Planned
 	o.Report.Stale = differences
-	o.fail(report.FailedState, fresh.Stale("the image returned something else than the plan showed", compare.SideBySide(differences)+whatNow))
+	o.fail(report.FailedState, fresh.Stale("the image returned something else than the plan showed", compare.SideBySide(differences)+
+		whatNow))
 	o.Report.Reason = "plan is stale: the image returned something else than the plan showed"
 }

@@ -15,7 +15,8 @@ import (
 // it may begin.
 func (r *stepRunner) guard(ctx context.Context, step *plan.Step, out *outcome, in protocol.StateInput, a protocol.Action, at *place) bool {
 	var err error
-	at.guard, err = r.groups.Begin(ctx, step, out.Addr, a.Guarded, protocol.ActionInput{StateInput: in, Action: a.Name, StaleState: at.stale},
+	at.guard, err = r.groups.Begin(ctx, step, out.Addr, a.Guarded,
+		protocol.ActionInput{StateInput: in, Action: a.Name, StaleState: at.stale},
 		func(step *plan.Step, addr string) (protocol.StateInput, error) {
 			return r.queries.Request(step, addr, step.Config, nil)
 		})

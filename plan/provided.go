@@ -32,8 +32,8 @@ func addProvided(ctx context.Context, x *query.Session, d *decide.Decisions) *de
 	for addr, list := range found.Cycles {
 		for _, to := range list {
 			x.Findings.Report(s.Manifest.Resource(addr), "", diag.Diagnostics{diag.Warningf("An automatic edge would close a cycle",
-				"%s brings this resource or what it needs, and waits for it. So this one does not wait for %s: if it does not matter which "+
-					"comes first, nothing is to be done.", config.Reference(to), config.Reference(to))})
+				"%s brings this resource or what it needs, and waits for it. So this one does not wait for %s: if it does not matter "+
+					"which comes first, nothing is to be done.", config.Reference(to), config.Reference(to))})
 		}
 	}
 	if len(found.Edges) > 0 {

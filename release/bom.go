@@ -57,7 +57,8 @@ func (r *release) bom(debian []string) error {
 	for _, m := range slices.Sorted(maps.Keys(modules)) {
 		name, version, _ := strings.Cut(m, "@")
 		purl := "pkg:golang/" + name + "@" + version
-		components = append(components, cyclonedx.Component{BOMRef: purl, Type: cyclonedx.ComponentTypeLibrary, Name: name, Version: version,
+		components = append(components, cyclonedx.Component{BOMRef: purl, Type: cyclonedx.ComponentTypeLibrary, Name: name,
+			Version:    version,
 			PackageURL: purl})
 	}
 	for _, p := range debian {

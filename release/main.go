@@ -36,7 +36,8 @@ func main() {
 	manual := flag.String("language", "", "only write the man page of the language into this `directory`")
 	flag.StringVar(&r.version, "version", "", "the version, as 1.2.3 or 1.2.3-rc.1")
 	flag.StringVar(&r.out, "out", "dist", "the `directory` for the files")
-	flag.StringVar(&r.debian, "debian", "", "keep what is fetched of Debian in this `directory`, and use what another release has kept there")
+	flag.StringVar(&r.debian, "debian", "", "keep what is fetched of Debian in this `directory`, and use what another release has kept "+
+		"there")
 	flag.StringVar(&r.key, "key", "", "the private key that signs, a `file` of ed25519 in PEM")
 	only := flag.String("arch", "", "only this `architecture`, for tests; default: "+strings.Join(architectures, " and "))
 	flag.Parse()

@@ -86,7 +86,8 @@ func (r *release) addFile(w *tar.Writer, name string, content []byte, mode os.Fi
 }
 
 func (r *release) addLink(w *tar.Writer, name, to string) error {
-	return w.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: name, Linkname: to, Mode: 0o777, ModTime: r.date, Format: tar.FormatPAX})
+	return w.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: name, Linkname: to, Mode: 0o777, ModTime: r.date,
+		Format: tar.FormatPAX})
 }
 
 // packages writes the packages of a tree.
@@ -121,7 +122,8 @@ func (r *release) packages(t tree) error {
 			Description: "plan and apply with container images as resource types\n" +
 				"Deployster plans and applies infrastructure; each type of resource is a container image.",
 			Overridables: nfpm.Overridables{
-				Contents: contents, RPM: nfpm.RPM{BuildHost: "localhost", Summary: "plan and apply with container images as resource types"},
+				Contents: contents, RPM: nfpm.RPM{BuildHost: "localhost",
+					Summary: "plan and apply with container images as resource types"},
 				Recommends: []string{"openssh-client"},
 				Scripts:    nfpm.Scripts{PostInstall: scripts["postinst"], PreRemove: scripts["prerm"]},
 			},

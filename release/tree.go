@@ -42,7 +42,8 @@ func (r *release) common() (files []file, err error) {
 	if _, err := r.output(".", native, "man", pages); err != nil {
 		return nil, err
 	}
-	if err := languagePage(filepath.Join(r.root, "docs", "language.md"), filepath.Join(pages, "deployster-language.7"), r.date); err != nil {
+	if err := languagePage(filepath.Join(r.root, "docs", "language.md"), filepath.Join(pages, "deployster-language.7"),
+		r.date); err != nil {
 		return nil, err
 	}
 	entries, err := os.ReadDir(pages)
@@ -182,7 +183,8 @@ func (r *release) licences() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(&text, "\n%s\n%s, in runc; its source is that of Debian's package\n%[1]s\n\n%[3]s", strings.Repeat("=", 80), name, content)
+		fmt.Fprintf(&text, "\n%s\n%s, in runc; its source is that of Debian's package\n%[1]s\n\n%[3]s", strings.Repeat("=", 80), name,
+			content)
 	}
 	return text.Bytes(), nil
 }

@@ -19,8 +19,9 @@ func (h *Hosts) described(step plan.Step, addr string) (*plan.Step, error) {
 		return nil, &QueryError{err}
 	}
 	if has := unplanned(ty); len(has) > 0 {
-		return nil, diag.Errorf("The plan could not show what a type needs", "No machine could run the init of %s when the plan was made. It "+
-			"was run now, and the type has %s. Nothing was done. Plan and apply again: the answer is kept.", diag.Visible(step.Type),
+		return nil, diag.Errorf("The plan could not show what a type needs",
+			"No machine could run the init of %s when the plan was made. It was run now, and the type has %s. Nothing was done. Plan "+
+				"and apply again: the answer is kept.", diag.Visible(step.Type),
 			strings.Join(has, " and "))
 	}
 	step.Init = ty

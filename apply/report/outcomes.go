@@ -150,7 +150,8 @@ func (o *Outcomes) waits(bad func(addr string) bool) graph.Graph {
 
 // whyNotStarted adds to each resource that was not started the reason.
 func (o *Outcomes) whyNotStarted(report *Report, interrupted bool) {
-	words := map[Status]string{Error: "failed", Unknown: "may still be at work", Interrupted: "was interrupted", NotStarted: "was not started"}
+	words := map[Status]string{Error: "failed", Unknown: "may still be at work", Interrupted: "was interrupted",
+		NotStarted: "was not started"}
 	waits := o.waits(func(addr string) bool { return words[report.Resources[addr].Status] != "" })
 	for addr, res := range report.Resources {
 		if res.Status != NotStarted || res.Reason != "" {

@@ -50,7 +50,8 @@ func (o *Outcomes) tookWithIt(report *Report, lost []*Ended) {
 			}
 		}
 		o.lose(report, out, "the removal of "+removals+" also destroyed it. Plan again to create it")
-		report.Problems = append(report.Problems, &diag.Diagnostic{Severity: diag.Error, Address: strings.Join(ends[:min(1, len(ends))], ""),
+		report.Problems = append(report.Problems, &diag.Diagnostic{Severity: diag.Error,
+			Address: strings.Join(ends[:min(1, len(ends))], ""),
 			Summary: "Its removal took " + config.Reference(out.Addr) + " with it",
 			Detail: fmt.Sprintf("%s was valid before %s was destroyed and no longer is: to their type, both are one object. Plan again "+
 				"to create it.", config.Reference(out.Addr), removals)})

@@ -139,8 +139,8 @@ func groupsOf(hosts []string, m *config.Manifest, label string) (map[string]stri
 		if len(lacking) > 0 {
 			who = "Without it: " + words.List(lacking, 10)
 		}
-		return nil, diag.Errorf("A host has no such label", "-hosts-by=%s begins the hosts with the same value of the label %q together. %s. "+
-			"Add it to `labels` in the host block.", label, label, who)
+		return nil, diag.Errorf("A host has no such label", "-hosts-by=%s begins the hosts with the same value of the label %q together. "+
+			"%s. Add it to `labels` in the host block.", label, label, who)
 	}
 	return groups, nil
 }

@@ -213,7 +213,8 @@ func (p Passing) mayPin(a config.Artifact, pin *Pin, held config.Pin) error {
 	if pin.Was.Is(held.Version) {
 		return nil
 	}
-	return diag.Errorf("artifact."+a.Name+" is pinned at a version that has not passed", "%s is pinned in the %s, and %s was not VALID with "+
-		"it. Remove the pin, or pin a version that has passed.", diag.Visible(artifact.Version(held.Version).String()), pin.Pinned,
+	return diag.Errorf("artifact."+a.Name+" is pinned at a version that has not passed",
+		"%s is pinned in the %s, and %s was not VALID with "+
+			"it. Remove the pin, or pin a version that has passed.", diag.Visible(artifact.Version(held.Version).String()), pin.Pinned,
 		References(p.By))
 }

@@ -239,8 +239,9 @@ func (r *Resolver) held(a config.Artifact) (config.Pin, string, error) {
 	isLocked = isLocked && !r.o.Newest
 	switch {
 	case a.Version != nil && isLocked:
-		return config.Pin{}, "", diag.Errorf("artifact."+a.Name+" is pinned twice", "Its block has a version, and the lock file %s has one too. "+
-			"Remove one: `deployster artifact unpin %s` removes that of the lock file.", config.LockName, a.Name)
+		return config.Pin{}, "", diag.Errorf("artifact."+a.Name+" is pinned twice",
+			"Its block has a version, and the lock file %s has one too. Remove one: `deployster artifact unpin %s` removes that of the "+
+				"lock file.", config.LockName, a.Name)
 	case a.Version != nil:
 		return config.Pin{Space: a.Space, Version: a.Version}, InManifest, nil
 	case isLocked:

@@ -30,7 +30,8 @@ func At(place state.Place, dataDir string) (State, error) {
 	}
 	machine, err := machineid.Of(dataDir)
 	if err != nil {
-		return State{}, diag.Errorf("Cannot identify this machine", "A signed plan that was made without a state names the machine: %s.", err)
+		return State{}, diag.Errorf("Cannot identify this machine", "A signed plan that was made without a state names the machine: %s.",
+			err)
 	}
 	path := found.State
 	return State{Machine: machine, Path: filepath.Join(runner.RealDir(filepath.Dir(path)), filepath.Base(path))}, nil

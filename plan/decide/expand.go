@@ -27,7 +27,8 @@ func Expand(ctx context.Context, x *query.Session) *Decisions {
 		ready := subject.Ready(x.Subject.Manifest, open)
 		if len(ready) == 0 {
 			f.Report(nil, "", diag.Diagnostics{diag.Errorf("Instances that cannot be known",
-				"%s and what it is made of wait for each other. This is a bug in deployster: please report it with the manifest.", open[0].Address)})
+				"%s and what it is made of wait for each other. This is a bug in deployster: please report it with the manifest.",
+				open[0].Address)})
 			return d
 		}
 		wanted := func(addr string) bool { return ready[addr] }

@@ -43,8 +43,8 @@ func (d *Decisions) holdOld(addr string) {
 			asks = "replace_triggered_by"
 		}
 		x.Findings.Report(nil, "", diag.Diagnostics{{Severity: diag.Error, Summary: "Resource cannot be replaced now", Address: addr,
-			Detail: "What identifies another resource of its type becomes known only during apply, and depends on it or is left out of this plan. " +
-				"Apply without " + asks + " first."}})
+			Detail: "What identifies another resource of its type becomes known only during apply, and depends on it or is left out of " +
+				"this plan. Apply without " + asks + " first."}})
 		return
 	}
 	old := step.Old()

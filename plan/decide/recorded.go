@@ -90,7 +90,8 @@ func (d *decision) recordOnly() {
 		s.Reason = reason.New(reason.FoundBefore)
 	case found == observe.Update:
 		s.Part, s.Reason = record, reason.New(reason.DiffersFromConfig)
-	case known && !entry.Dirty && entry.LastSeen == nil && entry.Digest == s.Init.Digest && sameConfig(entry, s) && sameState(entry, a.State):
+	case known && !entry.Dirty && entry.LastSeen == nil && entry.Digest == s.Init.Digest && sameConfig(entry, s) &&
+		sameState(entry, a.State):
 		s.Part = &change.Valid{Answer: a, Found: record.Found}
 	default:
 		s.Part = record

@@ -82,8 +82,9 @@ func (d *Decisions) remove(ctx context.Context, addr string, entry state.Entry) 
 			protected = reason.New(reason.Unfinished).Words() + ", with prevent_destroy = true, so a part of it may exist"
 		}
 		return nil, &diag.Diagnostic{Severity: diag.Error, Summary: "Protected resource would be removed", Address: addr,
-			Detail: "It would be destroyed, because " + why.Words() + ", but " + protected + ". Put its block back as it was; to remove it, " +
-				"first apply it with prevent_destroy = false, or forget it with a removed block and destroy = false."}
+			Detail: "It would be destroyed, because " + why.Words() + ", but " + protected +
+				". Put its block back as it was; to remove it, first apply it with prevent_destroy = false, or forget it with a " +
+				"removed block and destroy = false."}
 	case entry.ReadOnly:
 		step.ReadOnly, step.Reason = true, why.With(reason.New(reason.KeptReadOnly))
 		return step, nil

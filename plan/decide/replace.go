@@ -84,8 +84,9 @@ func (d *decision) replace(ctx context.Context, why *reason.Reason) bool {
 			step.Notes = append(step.Notes, objects.KeptNote(why, reason.New(reason.Unremovable)))
 			return true
 		}
-		d.report(diag.Diagnostics{diag.Errorf("Resource cannot be replaced", "Its type %s cannot remove objects: its image has no \"absent\" "+
-			"in its answer to init. Destroy the object outside of deployster, and plan without -replace: it will be created again.",
+		d.report(diag.Diagnostics{diag.Errorf("Resource cannot be replaced",
+			"Its type %s cannot remove objects: its image has no \"absent\" in its answer to init. Destroy the object outside of "+
+				"deployster, and plan without -replace: it will be created again.",
 			old.Type)})
 		return false
 	}

@@ -43,8 +43,9 @@ type decision struct {
 // decision returns the work on a resource, before anything is done.
 func (d *Decisions) decision(r *config.Resource) *decision {
 	recorded, known := d.session.Subject.Prior.Resources[r.Address]
-	return &decision{decisions: d, session: d.session, subject: d.session.Subject, matched: d.Matched, r: r, before: subject.Predecessors(r),
-		pair: d.Matched.Pair(r.Address), recorded: recorded, known: known}
+	return &decision{decisions: d, session: d.session, subject: d.session.Subject, matched: d.Matched, r: r,
+		before: subject.Predecessors(r),
+		pair:   d.Matched.Pair(r.Address), recorded: recorded, known: known}
 }
 
 // decide returns the step; nil = that is not possible: the reason is reported, or the

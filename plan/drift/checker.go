@@ -207,8 +207,9 @@ func (k *Checker) changedReason(r *config.Resource, entry state.Entry, now confi
 	case diags.HasErrors():
 		return "the manifest has changed: with what is recorded its config cannot be worked out"
 	case len(now.Unknown) > 0:
-		return "the manifest has changed: its config takes values from " + strings.Join(slices.Compact(slices.Sorted(maps.Values(now.Unknown))),
-			", ") + ", which is not recorded"
+		return "the manifest has changed: its config takes values from " +
+			strings.Join(slices.Compact(slices.Sorted(maps.Values(now.Unknown))),
+				", ") + ", which is not recorded"
 	case r.Publish != nil && artifacts.SamePut(entry.Config, now.Value, now.Sensitive):
 		return ""
 	case r.Publish == nil && k.session.Types.TypeOf(r.Address).Digest != entry.Digest:

@@ -176,7 +176,8 @@ func ReadBaseline(data []byte) (Baseline, error) {
 	var b Baseline
 	err := jsondoc.Read(data, &b)
 	if err == nil && b.Format != Format {
-		err = diag.Errorf("A baseline of another version", "It has format %d; this version of deployster reads format %d.", b.Format, Format)
+		err = diag.Errorf("A baseline of another version", "It has format %d; this version of deployster reads format %d.", b.Format,
+			Format)
 	}
 	return b, err
 }

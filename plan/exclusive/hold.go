@@ -191,7 +191,8 @@ func (s *set) gone(object match.Object) *reason.Reason {
 // namesSecret reports whether a secret value identifies an object: it would be part of its address.
 func (s *set) namesSecret(of []byte) bool {
 	hidden := map[string]string{}
-	for _, pointer := range observe.HiddenInConfig(s.session.Prober, s.typ, config.Resolved{Value: of, Sensitive: s.block.Config.Sensitive}) {
+	for _, pointer := range observe.HiddenInConfig(s.session.Prober, s.typ,
+		config.Resolved{Value: of, Sensitive: s.block.Config.Sensitive}) {
 		hidden[pointer] = ""
 	}
 	return !objects.Known(s.typ, hidden)

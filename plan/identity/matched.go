@@ -70,8 +70,9 @@ func (m *Matched) duplicates(x *query.Session) (list []string) {
 			continue
 		}
 		list = append(list, t.Second)
-		x.Findings.Report(second, "", diag.Diagnostics{diag.Errorf("Duplicate object", "%s and %s (%s) have the same identity (%s), so each "+
-			"would change the object of the other. Give one of them another identity, or remove it.", config.Reference(t.Second),
+		x.Findings.Report(second, "", diag.Diagnostics{diag.Errorf("Duplicate object",
+			"%s and %s (%s) have the same identity (%s), so each would change the object of the other. Give one of them another "+
+				"identity, or remove it.", config.Reference(t.Second),
 			config.Reference(t.First), first.Range, strings.Join(x.Types.TypeOf(t.Second).Identity, ", "))})
 	}
 	return list

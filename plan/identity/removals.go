@@ -56,7 +56,8 @@ func (m *Matched) Doubt(steps map[string]*change.Step) (found []string) {
 	classes, _ := m.Classes()
 	for _, d := range m.Facts.input.Declared {
 		step, why := steps[d.Address], m.Pair(d.Address).Why
-		if step == nil || step.Change() != observe.Valid && step.Change() != observe.Update || why != match.Nothing && why != match.Address ||
+		if step == nil || step.Change() != observe.Valid && step.Change() != observe.Update || why != match.Nothing &&
+			why != match.Address ||
 			m.Facts.doubts[d.Address] != nil {
 			continue
 		}

@@ -82,6 +82,7 @@ func (r Result) Pair(address string) Pair {
 // Means reports whether Match knew the identity of a resource, and it equals that of this
 // object as its config names it.
 func (r Result) Means(address string, t Object) bool {
-	at, known := slices.BinarySearchFunc(r.in.Declared, address, func(d Declared, addr string) int { return strings.Compare(d.Address, addr) })
+	at, known := slices.BinarySearchFunc(r.in.Declared, address,
+		func(d Declared, addr string) int { return strings.Compare(d.Address, addr) })
 	return known && !r.in.Declared[at].Late && SameNames(t, r.in.Declared[at].Thing)
 }

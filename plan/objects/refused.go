@@ -9,8 +9,9 @@ import (
 
 // Protected returns the error for a replacement of a resource that must not be destroyed.
 func Protected(because string, why *reason.Reason) *diag.Diagnostic {
-	return diag.Errorf("Protected resource would be replaced", "%s, and to replace it would destroy it (%s). To replace it, first apply it "+
-		"with prevent_destroy = false, and nothing else changed.", because, why.Words())
+	return diag.Errorf("Protected resource would be replaced",
+		"%s, and to replace it would destroy it (%s). To replace it, first apply it with prevent_destroy = false, and nothing else "+
+			"changed.", because, why.Words())
 }
 
 // CannotCreateFirst returns the error for a resource that must be created first but cannot.

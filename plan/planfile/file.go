@@ -74,7 +74,8 @@ func WriteSigned(w io.Writer, p *plan.Plan, key ed25519.PrivateKey) error {
 	add := func(name string, write func(io.Writer) error) {
 		if err == nil {
 			var entry io.Writer
-			entry, err = z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
+			entry, err = z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate,
+				Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
 			if err == nil {
 				err = write(entry)
 			}
@@ -183,11 +184,13 @@ func readArchive(r io.ReaderAt, size int64) (*plan.Plan, error) {
 	}
 	if format > plan.Format {
 		return nil, diag.Errorf("The plan file is of a newer deployster",
-			"It has format %d, and this deployster reads format %d. Use the version that made it, or make the plan again.", format, plan.Format)
+			"It has format %d, and this deployster reads format %d. Use the version that made it, or make the plan again.", format,
+			plan.Format)
 	}
 	if format != plan.Format {
 		return nil, diag.Errorf("Plan file of another version",
-			"It has format %d; this version of deployster reads format %d. Apply it with the version that made it, or make the plan again.", format,
+			"It has format %d; this version of deployster reads format %d. Apply it with the version that made it, or make the plan again.",
+			format,
 			plan.Format)
 	}
 	p, err := doc.plan()

@@ -159,8 +159,8 @@ func Sign(file []byte, key ed25519.PrivateKey) ([]byte, Signatures, error) {
 	public, _ := key.Public().(ed25519.PublicKey)
 	switch {
 	case p.Lineage == "" && p.Begins == nil:
-		return nil, nil, errors.New("it was made without a state, and does not name the state that it may begin. Sign it when it is made, " +
-			"with `deployster plan -out=FILE -sign-key=KEY`")
+		return nil, nil, errors.New("it was made without a state, and does not name the state that it may begin. Sign it when it " +
+			"is made, with `deployster plan -out=FILE -sign-key=KEY`")
 	case list.Has(public):
 		return nil, nil, fmt.Errorf("the key %s has signed it already", signature.ID(public))
 	case len(list) == maxSignatures:

@@ -26,8 +26,9 @@ func inCluster(r *config.Resource, want protocol.PlugRequest, plug config.Plug) 
 		return runner.Mount{}, diag.Diagnostics{d}
 	}
 	if want.Writable && !path.Writable() {
-		return runner.Mount{}, diag.Diagnostics{plugError(r, "Plug is read-only", "The image %s needs to write to the plug %q, which is the %s "+
-			"%s of a cluster: a Pod only reads it.", r.TypeRef, plug.Name, path.Kind, path.Name)}
+		return runner.Mount{}, diag.Diagnostics{plugError(r, "Plug is read-only",
+			"The image %s needs to write to the plug %q, which is the %s "+
+				"%s of a cluster: a Pod only reads it.", r.TypeRef, plug.Name, path.Kind, path.Name)}
 	}
 	writable := path.Writable() && !plug.ReadOnly && (want.Writable || want.AnyMode)
 	return runner.Mount{Source: plug.Path, Target: want.ContainerPath, Writable: writable}, nil

@@ -50,7 +50,8 @@ func (p *Plugs) onHost(ctx context.Context, r *config.Resource, plug config.Plug
 	host := *r.Settings.Host
 	if plug.Base != "" {
 		return "", diag.Diagnostics{plugError(r, "A relative path on another machine",
-			"The path of the plug %q begins at the working directory, which is on this machine, and the resource is on %s. Write it absolute.",
+			"The path of the plug %q begins at the working directory, which is on this machine, and the resource is on %s. Write it "+
+				"absolute.",
 			plug.Name, host.Name)}
 	}
 	if host.Address == "" {

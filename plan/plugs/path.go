@@ -90,7 +90,8 @@ func (p *Plugs) Blame(diags diag.Diagnostics, err error, t protocol.Type) diag.D
 	for name, want := range t.Plugs {
 		if plug, declared := p.byName[name]; declared && want.ContainerPath == missing.Target {
 			at := plug.Range
-			return diag.Diagnostics{{Severity: diag.Error, Summary: fmt.Sprintf("Plug %q: %s does not exist", name, diag.Visible(missing.Source)),
+			return diag.Diagnostics{{Severity: diag.Error, Summary: fmt.Sprintf("Plug %q: %s does not exist", name,
+				diag.Visible(missing.Source)),
 				Detail: "Create it, or write another path.", Range: &at}}
 		}
 	}

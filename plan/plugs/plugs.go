@@ -71,9 +71,10 @@ func (p *Plugs) Grant(ctx context.Context, r *config.Resource, t protocol.Type) 
 		want := t.Plugs[name]
 		plug, declared := p.byName[name]
 		if declared && r.Settings.WholeMachine && plug.Artifact == "" && plug.Content == "" {
-			diags = append(diags, plugError(r, "A plug of what has the whole machine", "The image %s would get the plug %q, and its type has "+
-				"whole_machine = true: %s is visible to it at /machine already. Name the path in the config, or take whole_machine away to show just "+
-				"the plug.", r.TypeRef, name, diag.Visible(plug.Path)))
+			diags = append(diags, plugError(r, "A plug of what has the whole machine",
+				"The image %s would get the plug %q, and its type has whole_machine = true: %s is visible to it at /machine "+
+					"already. Name the path in the config, or take whole_machine away to show just the plug.", r.TypeRef, name,
+				diag.Visible(plug.Path)))
 			continue
 		}
 		if problem := refusal(r, name, want, plug, declared); problem != nil {
@@ -169,7 +170,8 @@ func (p *Plugs) Waits(ctx context.Context, r *config.Resource, t protocol.Type) 
 // artifact, and not each resource that gets the files.
 func (p *Plugs) files(ctx context.Context, plug config.Plug) (string, diag.Diagnostics) {
 	if p.artifacts == nil {
-		return "", diag.From("Unknown artifact", fmt.Errorf("the plug %s shows the files of artifact.%s, which is not known here", plug.Name,
+		return "", diag.From("Unknown artifact", fmt.Errorf("the plug %s shows the files of artifact.%s, which is not known here",
+			plug.Name,
 			plug.Artifact))
 	}
 	pin, err := p.artifacts.Resolve(ctx, plug.Artifact)
@@ -273,8 +275,8 @@ func RequireAliases(r *config.Resource, t protocol.Type, typeOf func(addr string
 	for _, alias := range slices.Sorted(maps.Keys(r.Aliases)) {
 		if _, known := wanted[alias]; t.OnlyThese && !known {
 			diags = append(diags, plugError(r, "Unknown dependency",
-				"The image %s has no use for a dependency under the alias %q; those that it knows are: %s. If it is for the order only, write "+
-					"depends_on.",
+				"The image %s has no use for a dependency under the alias %q; those that it knows are: %s. If it is for the order "+
+					"only, write depends_on.",
 				r.TypeRef, alias, strings.Join(slices.Sorted(maps.Keys(wanted)), ", ")))
 		}
 	}

@@ -75,11 +75,13 @@ func (x *Session) NewStep(ctx context.Context, r *config.Resource, resolved conf
 	x.Findings.Report(r, "", diags)
 	step := &change.Step{
 		Type: r.TypeRef, Config: resolved.Value, Unknown: resolved.Unknown, Sensitive: observe.HiddenInConfig(x.Prober, ty, resolved),
-		Ignored: resolved.Ignored, MayChangeAt: resolved.MayChange, ReadOnly: r.ReadOnly, Aliases: r.Aliases, Subscribes: r.Subscribes, Init: ty,
+		Ignored: resolved.Ignored, MayChangeAt: resolved.MayChange, ReadOnly: r.ReadOnly, Aliases: r.Aliases, Subscribes: r.Subscribes,
+		Init: ty,
 		Pull: r.Pull, Verify: r.Verify, Settings: r.Settings, RunsWith: r.Settings.Widened(),
 		Mounts:   slices.Concat(x.Types.Mounts(r.Address), named),
 		Timeouts: change.Timeouts{State: state.Duration(r.Timeouts.State), Action: state.Duration(r.Timeouts.Action)},
-		Protect:  r.PreventDestroy, New: r.New && !r.ReadOnly && r.Publish == nil, OnRemove: string(r.OnRemove), Publishes: r.Publish != nil,
+		Protect:  r.PreventDestroy, New: r.New && !r.ReadOnly && r.Publish == nil, OnRemove: string(r.OnRemove),
+		Publishes: r.Publish != nil,
 		Source:    r.Range.String(),
 		SecretEnv: observe.HiddenInEnv(x.Subject.Manifest, r.Settings.Env),
 	}

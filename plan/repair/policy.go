@@ -104,7 +104,8 @@ func (p Policy) targets(refused map[string]string) []string {
 // instances follow from a resource that is planned.
 func (p Policy) Later(addr string, planned []string) bool {
 	return slices.ContainsFunc(p.Expanded, func(b config.Pending) bool {
-		return strings.HasPrefix(addr, b.Address+"[") && slices.ContainsFunc(b.Needs, func(n string) bool { return slices.Contains(planned, n) })
+		return strings.HasPrefix(addr, b.Address+"[") && slices.ContainsFunc(b.Needs,
+			func(n string) bool { return slices.Contains(planned, n) })
 	})
 }
 

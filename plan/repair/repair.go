@@ -40,7 +40,8 @@ func Possible(s *plan.Step, e state.Entry) bool {
 // restorable reports whether a step makes or changes the object of its entry, and what the
 // plan knows of its inputs has not changed.
 func restorable(s *plan.Step, e state.Entry) bool {
-	changes := slices.Contains([]plan.Change{plan.Create, plan.Update, plan.Deferred}, s.Change()) || s.Change() == plan.Valid && !s.Settled()
+	changes := slices.Contains([]plan.Change{plan.Create, plan.Update, plan.Deferred}, s.Change()) || s.Change() == plan.Valid &&
+		!s.Settled()
 	there := !e.Incomplete() && s.MovedFrom == "" && s.Deposed == "" && !s.OtherObject
 	settled := inputs.Restores(inputs.Without(s.Inputs(), inputs.Config, inputs.Dependency)) // these two may still change
 	return changes && there && settled && s.Kind() != plan.Replace && s.Intent() == protocol.Present

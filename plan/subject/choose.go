@@ -142,7 +142,8 @@ func (s *Subject) Check() diag.Diagnostics {
 		for _, addr := range list.addresses {
 			if !coversAny(addr, known) && s.PendingAbove(addr) == "" {
 				diags = append(diags, diag.Errorf(fmt.Sprintf("%s=%s names nothing", list.flag, addr),
-					"There is no resource and no module with that address, neither in the manifest nor in the state file.%s", NearMiss(addr, known)))
+					"There is no resource and no module with that address, neither in the manifest nor in the state file.%s",
+					NearMiss(addr, known)))
 			}
 		}
 	}

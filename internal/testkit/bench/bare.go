@@ -78,7 +78,8 @@ func stdin(name, step string) []byte {
 	if step == "make" {
 		action = `,"action":"make","staleState":{}`
 	}
-	return fmt.Appendf(nil, `{"name":%q,"type":%q,"version":"0.1.0","verbose":false,"config":{},"intent":"present"%s}`+"\n", name, coldThing,
+	return fmt.Appendf(nil, `{"name":%q,"type":%q,"version":"0.1.0","verbose":false,"config":{},"intent":"present"%s}`+"\n", name,
+		coldThing,
 		action)
 }
 

@@ -54,7 +54,8 @@ func (l *lab) things(ctx context.Context, n int) (*bed, error) {
 		}
 	}
 	var manifest strings.Builder
-	manifest.WriteString(worldPlug + "variable \"image\" {\n  default = \"" + coldThing + "\"\n}\ntype \"thing\" {\n  image = var.image\n}\n")
+	manifest.WriteString(worldPlug + "variable \"image\" {\n  default = \"" + coldThing +
+		"\"\n}\ntype \"thing\" {\n  image = var.image\n}\n")
 	for i := range n {
 		fmt.Fprintf(&manifest, "resource \"%s\" {\n  type   = type.thing\n  config = {}\n}\n", thingName(i))
 	}

@@ -111,10 +111,12 @@ func diffOfReasons(s *plan.Step, o jsondiff.Options) jsondiff.Diff {
 		case secret.Touches(places, r.Path):
 			d.Rows = []jsondiff.Row{{Op: jsondiff.Change, Pointer: r.Path, Path: o.Path, Want: secret.Masked}}
 		case len(r.Want) == 0:
-			d.Rows = []jsondiff.Row{{Op: jsondiff.Remove, Pointer: r.Path, Path: o.Path, Have: jsondiff.Text(maskedValue(r.Have, secrets), 8,
-				o.Hide)}}
+			d.Rows = []jsondiff.Row{{Op: jsondiff.Remove, Pointer: r.Path, Path: o.Path,
+				Have: jsondiff.Text(maskedValue(r.Have, secrets), 8,
+					o.Hide)}}
 		case len(r.Have) == 0:
-			d.Rows = []jsondiff.Row{{Op: jsondiff.Add, Pointer: r.Path, Path: o.Path, Want: jsondiff.Text(maskedValue(r.Want, secrets), 8, o.Hide)}}
+			d.Rows = []jsondiff.Row{{Op: jsondiff.Add, Pointer: r.Path, Path: o.Path,
+				Want: jsondiff.Text(maskedValue(r.Want, secrets), 8, o.Hide)}}
 		default:
 			d = jsondiff.Compare(maskedValue(r.Have, secrets), maskedValue(r.Want, secrets), o)
 		}
@@ -322,7 +324,8 @@ func (r row) write(b *strings.Builder, width int, o Options) {
 			fmt.Fprintf(b, "      %s %s = %s %s %s%s\n", sign(r.Op), path, r.Have, paint.Bold("->"), r.Want, notes)
 			return
 		}
-		fmt.Fprintf(b, "      %s %s = %s\n        %s %s %s%s\n", sign(r.Op), path, r.Have, strings.Repeat(" ", max(0, width-1)), paint.Bold("->"),
+		fmt.Fprintf(b, "      %s %s = %s\n        %s %s %s%s\n", sign(r.Op), path, r.Have, strings.Repeat(" ", max(0, width-1)),
+			paint.Bold("->"),
 			r.Want, notes)
 	case r.Op == jsondiff.Remove:
 		fmt.Fprintf(b, "      %s %s = %s%s\n", sign(r.Op), path, r.Have, notes)

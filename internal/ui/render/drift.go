@@ -40,7 +40,8 @@ func Drift(r *drift.Report, o Options) string {
 				left++
 				continue
 			}
-			fmt.Fprintf(&b, "%s %s %s  %s\n", words.symbol, paint.Bold(diag.Visible(addr)), words.words, paint.Dim("("+diag.Visible(d.Type)+")"))
+			fmt.Fprintf(&b, "%s %s %s  %s\n", words.symbol, paint.Bold(diag.Visible(addr)), words.words,
+				paint.Dim("("+diag.Visible(d.Type)+")"))
 			writeDrift(&b, d, o)
 		}
 	}

@@ -297,7 +297,8 @@ func writeUnfinished(b *strings.Builder, p *plan.Plan, r *apply.Report, o Option
 				if res.Reason != "" {
 					reason = ": " + diag.Visible(res.Reason)
 				}
-				fmt.Fprintf(b, "  %s %s: %s%s\n", paint.Dim("."), diag.Visible(addr), strings.ReplaceAll(string(res.Status), "_", " "), reason)
+				fmt.Fprintf(b, "  %s %s: %s%s\n", paint.Dim("."), diag.Visible(addr), strings.ReplaceAll(string(res.Status), "_", " "),
+					reason)
 			}
 		}
 	}

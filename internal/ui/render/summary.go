@@ -79,7 +79,8 @@ func mark(s *plan.Step) (symbol, words string) {
 		words = made
 	}
 	if s.Replaces != "" {
-		symbol, words = paint.Green("+")+"/"+paint.Red("-"), strings.Replace(words, "will be created", "will be replaced, the new one first", 1)
+		symbol, words = paint.Green("+")+"/"+paint.Red("-"),
+			strings.Replace(words, "will be created", "will be replaced, the new one first", 1)
 	}
 	if s.Certainty == plan.MayChange && s.Change() != plan.Valid {
 		words += ", and may change further during apply"

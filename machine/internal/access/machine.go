@@ -188,7 +188,8 @@ func (m *Machine) Run(ctx context.Context, c Command) error {
 	}
 	command := exec.CommandContext(ctx, path, c.Args[1:]...)
 	command.Args[0] = c.Args[0]
-	command.Env = append([]string{"PATH=" + searchPath, "LANG=C.UTF-8", "HOME=/root", "USER=root", "LOGNAME=root", "SHELL=/bin/sh"}, c.Env...)
+	command.Env = append([]string{"PATH=" + searchPath, "LANG=C.UTF-8", "HOME=/root", "USER=root", "LOGNAME=root", "SHELL=/bin/sh"},
+		c.Env...)
 	command.Dir, command.Stdin = m.Path("/"+c.Directory), c.Stdin
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if c.User != "" && c.User != "root" {

@@ -63,7 +63,8 @@ func checkKey(text string) error {
 		}
 	}
 	if len(f) != 2 || strings.Join(f, " ") != text {
-		return protocol.Errorf(protocol.ConfigError, "/key", "this is not a public key: it has a type and a text, with one blank between them")
+		return protocol.Errorf(protocol.ConfigError, "/key",
+			"this is not a public key: it has a type and a text, with one blank between them")
 	}
 	blob, err := base64.StdEncoding.DecodeString(f[1])
 	if err != nil {
@@ -202,7 +203,8 @@ func (k Key) edit(ctx context.Context, c *keyCall, present bool) error {
 	case err != nil:
 		return err
 	case h == nil && present:
-		return fmt.Errorf("there is no user %s on this machine: correct /user, or depend on the resource that makes the user", c.Config.User)
+		return fmt.Errorf("there is no user %s on this machine: correct /user, or depend on the resource that makes the user",
+			c.Config.User)
 	case h == nil:
 		return nil
 	}
@@ -292,7 +294,8 @@ func (k Key) Discover(_ context.Context, c *keyCall, tell func(KeyConfig, string
 		}
 		for line := range strings.Lines(text) {
 			if e, ok := parseEntry(line); ok {
-				if err := tell(KeyConfig{User: u.name, Key: e.key, Options: e.options, Comment: e.comment}, u.name+"_"+e.comment); err != nil {
+				if err := tell(KeyConfig{User: u.name, Key: e.key, Options: e.options, Comment: e.comment}, u.name+"_"+
+					e.comment); err != nil {
 					return err
 				}
 			}

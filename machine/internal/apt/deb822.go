@@ -120,8 +120,8 @@ func (k Source) twice(c *sourceCall) error {
 		for _, suite := range c.Config.Suites {
 			for _, r := range others {
 				if strings.TrimSuffix(r.uri, "/") == strings.TrimSuffix(uri, "/") && r.suite == suite {
-					return protocol.Errorf(protocol.ConfigError, fmt.Sprintf("/uris/%d", i), "%s has this repository already: %s %s. Remove it "+
-						"there, or choose the name of that file", r.file, r.uri, r.suite)
+					return protocol.Errorf(protocol.ConfigError, fmt.Sprintf("/uris/%d", i),
+						"%s has this repository already: %s %s. Remove it there, or choose the name of that file", r.file, r.uri, r.suite)
 				}
 			}
 		}

@@ -108,7 +108,8 @@ func (k Package) provider(ctx context.Context, c *packageCall, db *database) (*i
 func validity(c *packageCall) (time.Duration, error) {
 	d, err := time.ParseDuration(c.Config.CacheValid)
 	if err != nil || d < 0 {
-		return 0, protocol.Errorf(protocol.ConfigError, "/cache_valid", "%q is not a duration: write it as 30m, 1h or 0s", c.Config.CacheValid)
+		return 0, protocol.Errorf(protocol.ConfigError, "/cache_valid", "%q is not a duration: write it as 30m, 1h or 0s",
+			c.Config.CacheValid)
 	}
 	return d, nil
 }
@@ -200,8 +201,9 @@ func (k Package) planVersion(ctx context.Context, c *packageCall, have *PackageS
 			return false, err
 		}
 		if held {
-			return false, protocol.Errorf(protocol.ConfigError, "/name", "%s is not installed, and somebody else holds it so: hold = false "+
-				"takes the hold off, hold = true holds it at the version that is installed", c.Config.Name)
+			return false, protocol.Errorf(protocol.ConfigError, "/name",
+				"%s is not installed, and somebody else holds it so: hold = false takes the hold off, hold = true holds it at the "+
+					"version that is installed", c.Config.Name)
 		}
 	}
 	action, known, err := k.choice(ctx, c, have)

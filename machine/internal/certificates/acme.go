@@ -121,7 +121,8 @@ func (k Certificate) authorize(ctx context.Context, c *call, client *acme.Client
 			_, err = client.WaitAuthorization(ctx, z.URI)
 		}
 		if err != nil {
-			return fmt.Errorf("the server of ACME could not read the file of %s: does its web server show %s, and can the server reach it? %w",
+			return fmt.Errorf("the server of ACME could not read the file of %s: does its web server show %s, and can the server reach "+
+				"it? %w",
 				z.Identifier.Value, c.Config.Webroot, err)
 		}
 		return nil

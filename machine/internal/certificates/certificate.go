@@ -43,8 +43,8 @@ var docs = map[string]string{
 	"common_name": "The name of the subject.",
 	"dns_names":   "The names and addresses that it is for. Left out, common_name; for an authority none.",
 	"days":        "How long a new certificate is valid. A server of ACME decides that itself.",
-	"renew_before": "How many days before its end it is renewed, at most two thirds of its life. Left out, a third of its life before its " +
-		"end.",
+	"renew_before": "How many days before its end it is renewed, at most two thirds of its life. Left out, a third of its life " +
+		"before its end.",
 	"issuer": "Who signs it: self, the file of an authority's certificate on the machine, or the URL of the directory of a server of ACME.",
 	"issuer_key": "The key of the authority. Left out, the path of its certificate with .key at its end, as the kind certificate makes " +
 		"it.",
@@ -85,8 +85,9 @@ type Certificate struct {
 func New(m *access.Machine) protocol.Kind { return newAt(m, time.Now) }
 
 func newAt(m *access.Machine, now func() time.Time) protocol.Kind {
-	return protocol.NewKind(Certificate{m, now}, protocol.About{Label: "Certificate", Kind: "linux/certificate", Worker: true, Unknowns: true,
-		Docs: docs, AutoEdges: []protocol.AutoEdge{{Kind: "linux/directory", By: "/path", Parents: true},
+	return protocol.NewKind(Certificate{m, now}, protocol.About{Label: "Certificate", Kind: "linux/certificate", Worker: true,
+		Unknowns: true,
+		Docs:     docs, AutoEdges: []protocol.AutoEdge{{Kind: "linux/directory", By: "/path", Parents: true},
 			{Kind: "linux/directory", By: "/key_path", Parents: true}, {Kind: "linux/directory", By: "/webroot"},
 			{Kind: "linux/certificate", By: "/issuer"}, {Kind: "linux/user", By: "/owner"}, {Kind: "linux/group", By: "/group"}}})
 }
@@ -145,13 +146,14 @@ func (k Certificate) check(c *call) error {
 	}
 	for i, name := range c.Config.DNSNames {
 		if !isName(name) && !c.IsUnknown("/dns_names") {
-			return protocol.Errorf(protocol.ConfigError, fmt.Sprintf("/dns_names/%d", i), "%q is neither the name of a host nor an address", name)
+			return protocol.Errorf(protocol.ConfigError, fmt.Sprintf("/dns_names/%d", i), "%q is neither the name of a host nor an address",
+				name)
 		}
 	}
 	if len(c.Config.DNSNames) == 0 && !c.Config.CA && !isName(c.Config.CommonName) && !c.IsUnknown("/common_name") &&
 		!c.IsUnknown("/dns_names") {
-		return protocol.Errorf(protocol.ConfigError, "/dns_names", "%q is neither the name of a host nor an address: list in dns_names what the "+
-			"certificate is for", c.Config.CommonName)
+		return protocol.Errorf(protocol.ConfigError, "/dns_names",
+			"%q is neither the name of a host nor an address: list in dns_names what the certificate is for", c.Config.CommonName)
 	}
 	if c.IsUnknown("/issuer") {
 		return nil

@@ -209,7 +209,8 @@ func signed(template, parent *x509.Certificate, public crypto.PublicKey, key cry
 
 // issuerOf returns who signed a certificate, in the words of the config if it is the one of the config.
 func (k Certificate) issuerOf(c *call, one *x509.Certificate) (string, error) {
-	if bytes.Equal(one.RawIssuer, one.RawSubject) && one.CheckSignature(one.SignatureAlgorithm, one.RawTBSCertificate, one.Signature) == nil {
+	if bytes.Equal(one.RawIssuer, one.RawSubject) && one.CheckSignature(one.SignatureAlgorithm, one.RawTBSCertificate,
+		one.Signature) == nil {
 		return self, nil
 	}
 	other := "another authority, " + one.Issuer.String()

@@ -152,8 +152,9 @@ func (k Archive) Plan(ctx context.Context, c *archiveCall, have *ArchiveState) (
 		if plan == nil {
 			plan = &protocol.Plan{Actions: []protocol.Action{{Name: "update"}}}
 		}
-		plan.Reasons = append(plan.Reasons, protocol.Reason{Path: "/path", Message: "these were changed or removed, and all is unpacked again: " +
-			some(have.changed)})
+		plan.Reasons = append(plan.Reasons, protocol.Reason{Path: "/path",
+			Message: "these were changed or removed, and all is unpacked again: " +
+				some(have.changed)})
 		if len(have.more) > 0 {
 			plan.Actions[0].Destructive = true
 			plan.Actions[0].Description = "Unpack it again, without what others put there: " + some(have.more)
@@ -163,7 +164,8 @@ func (k Archive) Plan(ctx context.Context, c *archiveCall, have *ArchiveState) (
 		return nil, nil
 	}
 	if have != nil && have.SHA256 == "" {
-		plan.Reasons = append(plan.Reasons, protocol.Reason{Path: "/path", Message: "the link leads to " + have.Target + ", and is switched"})
+		plan.Reasons = append(plan.Reasons, protocol.Reason{Path: "/path", Message: "the link leads to " + have.Target +
+			", and is switched"})
 	}
 	if have != nil && !c.IsUnknown("/sha256") {
 		plan.Unknown = append(plan.Unknown, "/owner", "/group")

@@ -31,8 +31,8 @@ var treeDocs = map[string]string{
 	"path":   "The absolute path of the directory.",
 	"source": "A directory that has the files: a plug with files of an artifact, a path below /plugs/NAME/, or else a path of the machine.",
 	"delete": "Whether the directory has nothing else: what others put there is removed, which the plan calls destructive.",
-	"mode": "The permissions of the files as four octal digits, such as 0640. Programs and directories can also be executed and entered by " +
-		"whom they let read. Left out, new files have 0644, and programs 0755.",
+	"mode": "The permissions of the files as four octal digits, such as 0640. Programs and directories can also be executed and " +
+		"entered by whom they let read. Left out, new files have 0644, and programs 0755.",
 	"owner": "The user that owns all of it: a name or a number. Left out, the owner is not managed.",
 	"group": "The group that owns all of it: a name or a number. Left out, the group is not managed.",
 }

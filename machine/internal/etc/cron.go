@@ -125,8 +125,8 @@ func (k Cron) Write(ctx context.Context, c *cronCall) error {
 		return fmt.Errorf("%s does not exist: install the package cron first", cronDirectory)
 	}
 	if _, ok := k.Machine.UserID(ctx, c.Config.User); !ok {
-		return fmt.Errorf("there is no user %s on this machine, and cron would ignore the job: correct /user, or depend on the resource that "+
-			"makes the user", c.Config.User)
+		return fmt.Errorf("there is no user %s on this machine, and cron would ignore the job: correct /user, or depend on the resource "+
+			"that makes the user", c.Config.User)
 	}
 	return f.write(ctx, renderedJob(c.Config), nil)
 }

@@ -42,7 +42,8 @@ func checkJob(c CronConfig, unknown func(string) bool) error {
 		case !variable.MatchString(name):
 			return protocol.Errorf(protocol.ConfigError, "/env", "%q is not the name of a variable", name)
 		case strings.ContainsAny(value, "\r\n\x00"), strings.Contains(value, `"`) && strings.Contains(value, "'"):
-			return protocol.Errorf(protocol.ConfigError, "/env/"+name, "cron can read neither newlines nor both kinds of quotes in one value")
+			return protocol.Errorf(protocol.ConfigError, "/env/"+name,
+				"cron can read neither newlines nor both kinds of quotes in one value")
 		case strings.TrimSpace(value) != value:
 			return protocol.Errorf(protocol.ConfigError, "/env/"+name, "%q has blanks around it, which cron does not keep", value)
 		}
@@ -126,7 +127,8 @@ var fields = []field{
 	{name: "the minute", top: 59},
 	{name: "the hour", top: 23},
 	{name: "the day of the month", low: 1, top: 31},
-	{name: "the month", low: 1, top: 12, names: []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}},
+	{name: "the month", low: 1, top: 12, names: []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov",
+		"dec"}},
 	{name: "the day of the week", top: 7, names: []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}},
 }
 

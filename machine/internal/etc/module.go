@@ -88,7 +88,8 @@ func (k Module) check(c *moduleCall) error {
 		case !optionName.MatchString(name):
 			return protocol.Errorf(protocol.ConfigError, "/options", "%q is not the name of a parameter", name)
 		case strings.ContainsAny(value, "\r\n\"\\#"):
-			return protocol.Errorf(protocol.ConfigError, "/options/"+name, "a parameter of a module holds no newline, quote, backslash or #")
+			return protocol.Errorf(protocol.ConfigError, "/options/"+name,
+				"a parameter of a module holds no newline, quote, backslash or #")
 		}
 	}
 	return nil

@@ -97,7 +97,8 @@ func (k Sudoers) included() error {
 	if err != nil || include.Match(text) { // without sudo there is no file yet
 		return nil
 	}
-	return protocol.Errorf(protocol.ConfigError, "/name", "%s does not include %s, so sudo would not read the file: add @includedir %s there",
+	return protocol.Errorf(protocol.ConfigError, "/name", "%s does not include %s, so sudo would not read the file: add @includedir %s "+
+		"there",
 		sudoersFile, sudoersDirectory, sudoersDirectory)
 }
 

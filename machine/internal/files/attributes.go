@@ -24,8 +24,8 @@ type Attributes struct {
 // attributeDocs describe the attributes, with the other keys of a config.
 func attributeDocs(with map[string]string) map[string]string {
 	docs := map[string]string{
-		"mode": "The permissions as four octal digits, such as 0644 or 4755. Left out, they are not managed, but a file that gets another " +
-			"owner or group is setuid or setgid no more.",
+		"mode": "The permissions as four octal digits, such as 0644 or 4755. Left out, they are not managed, but a file that " +
+			"gets another owner or group is setuid or setgid no more.",
 		"owner": "The user that owns it: a name or a number. Left out, the owner is not managed.",
 		"group": "The group that owns it: a name or a number. Left out, the group is not managed.",
 	}
@@ -67,14 +67,16 @@ func (a Attributes) resolve(ctx context.Context, m *access.Machine) (n numbers, 
 	if a.Owner != "" {
 		id, ok := m.UserID(ctx, a.Owner)
 		if !ok {
-			return n, fmt.Errorf("there is no user %s on this machine: correct /owner, or depend on the resource that makes the user", a.Owner)
+			return n, fmt.Errorf("there is no user %s on this machine: correct /owner, or depend on the resource that makes the user",
+				a.Owner)
 		}
 		n.uid = &id
 	}
 	if a.Group != "" {
 		id, ok := m.GroupID(ctx, a.Group)
 		if !ok {
-			return n, fmt.Errorf("there is no group %s on this machine: correct /group, or depend on the resource that makes the group", a.Group)
+			return n, fmt.Errorf("there is no group %s on this machine: correct /group, or depend on the resource that makes the group",
+				a.Group)
 		}
 		n.gid = &id
 	}
@@ -97,8 +99,8 @@ func (a Attributes) loses(have had) string {
 func (a Attributes) forecastLoss(have had, unknown func(string) bool, plan *protocol.Plan, forecast map[string]any) {
 	if mode := a.loses(have); mode != "" {
 		forecast["mode"] = mode
-		plan.Reasons = append(plan.Reasons, protocol.Reason{Path: "/mode", Message: "the mode " + have.Mode + " becomes " + mode + ": another " +
-			"owner or group takes setuid and setgid away"})
+		plan.Reasons = append(plan.Reasons, protocol.Reason{Path: "/mode", Message: "the mode " + have.Mode + " becomes " + mode +
+			": another owner or group takes setuid and setgid away"})
 	}
 	if a.Mode == "" && (unknown("/owner") || unknown("/group")) {
 		plan.Unknown = append(plan.Unknown, "/mode")

@@ -91,7 +91,8 @@ func (d Directory) Read(ctx context.Context, c *directoryCall) (*DirectoryState,
 // dangling returns an error for a link that has no target: it would be in the way.
 func (d Directory) dangling(c *directoryCall) error {
 	if info, err := lstat(d.Machine, c.Config.Path); info != nil && c.Intent == protocol.Present {
-		return protocol.Errorf(protocol.ConfigError, "/path", "%s is a link whose target does not exist: remove it first, or choose another path",
+		return protocol.Errorf(protocol.ConfigError, "/path",
+			"%s is a link whose target does not exist: remove it first, or choose another path",
 			c.Config.Path)
 	} else if err != nil {
 		return err

@@ -140,7 +140,8 @@ func (f File) compare(c *fileCall, path string, info fs.FileInfo, state *FileSta
 			return sourceError(c, err)
 		}
 		if state.SHA256, err = sumOf(f.Machine.Path(path)); err == nil && state.SHA256 != want {
-			state.differs = &protocol.Reason{Path: "/source", Message: "the content has sha256 " + state.SHA256 + ", and the source " + want}
+			state.differs = &protocol.Reason{Path: "/source", Message: "the content has sha256 " + state.SHA256 + ", and the source " +
+				want}
 		}
 		return err
 	}

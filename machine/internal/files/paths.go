@@ -44,7 +44,8 @@ func Followed(m *access.Machine, path string) (string, error) {
 		if uid, err := ownerOf(m, link); err != nil {
 			return "", err
 		} else if uid != 0 && uid != owner { // else it could lead what root writes to any place
-			return "", protocol.Errorf(protocol.ConfigError, "/path", "%s is a link of user %d to %s, which belongs to user %d: it is not followed",
+			return "", protocol.Errorf(protocol.ConfigError, "/path",
+				"%s is a link of user %d to %s, which belongs to user %d: it is not followed",
 				link, uid, end, owner)
 		}
 	}
@@ -94,7 +95,8 @@ func parent(m *access.Machine, path string) error {
 	case err != nil:
 		return err
 	case info == nil:
-		return fmt.Errorf("%s cannot be made: the directory %s does not exist; declare it as a resource of the kind directory", path, directory)
+		return fmt.Errorf("%s cannot be made: the directory %s does not exist; declare it as a resource of the kind directory", path,
+			directory)
 	case !info.IsDir():
 		return fmt.Errorf("%s cannot be made: %s is %s, not a directory", path, directory, kindOf(info))
 	}

@@ -211,7 +211,8 @@ func promises(first protocol.StateAnswer, after json.RawMessage) string {
 	}
 	for name, value := range had {
 		if _, known := forecast[name]; !known && !reflect.DeepEqual(now[name], value) && !slices.Contains(first.Unknown, "/"+name) {
-			return name + " has changed, which was neither forecast nor unknown: " + string(first.StaleState) + ", and it is " + string(after)
+			return name + " has changed, which was neither forecast nor unknown: " + string(first.StaleState) + ", and it is " +
+				string(after)
 		}
 	}
 	return ""

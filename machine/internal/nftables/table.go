@@ -115,8 +115,8 @@ func check(c *call) error {
 				depth--
 			}
 			if depth < 0 {
-				return protocol.Errorf(protocol.ConfigError, "/ruleset", "line %d closes the table itself: a resource has one table, and leaves "+
-					"those of others alone", number+1)
+				return protocol.Errorf(protocol.ConfigError, "/ruleset",
+					"line %d closes the table itself: a resource has one table, and leaves those of others alone", number+1)
 			}
 		}
 	}

@@ -35,8 +35,8 @@ var databaseDocs = map[string]string{
 	"encoding": "Its encoding, such as UTF8. Left out, a new one has that of its template. It cannot be changed later.",
 	"collate":  "The order of its text, such as C.UTF-8 or de_CH.UTF-8. It cannot be changed later.",
 	"ctype":    "What its characters are. Left out, collate. It cannot be changed later.",
-	"template": "What a new one is a copy of. Left out, template0 if an encoding or an order is given, else template1. It is used only when " +
-		"it is made.",
+	"template": "What a new one is a copy of. Left out, template0 if an encoding or an order is given, else template1. It is used only " +
+		"when it is made.",
 	"connection_limit": "How many connections it accepts at most; -1 = as many as the server.",
 	"privileges": "What roles may do with it: for each role a list of CONNECT, CREATE and TEMPORARY, which is all that it has; public " +
 		"stands for all roles. Roles that are not listed keep what they have.",
@@ -81,7 +81,8 @@ func (k Database) check(c *databaseCall) error {
 	for _, who := range slices.Sorted(maps.Keys(c.Config.Privileges)) {
 		for _, right := range c.Config.Privileges[who] {
 			if !slices.Contains(rights, right) {
-				return protocol.Errorf(protocol.ConfigError, "/privileges", "%q of %s is not a privilege of a database: write %s", right, who,
+				return protocol.Errorf(protocol.ConfigError, "/privileges", "%q of %s is not a privilege of a database: write %s", right,
+					who,
 					strings.Join(rights, ", "))
 			}
 		}
@@ -179,8 +180,9 @@ func (k Database) Plan(ctx context.Context, c *databaseCall, have *DatabaseState
 	}
 	for _, path := range []string{"/encoding", "/collate", "/ctype"} {
 		if pair, differs := fixed(c.Config, have)[path]; differs && !c.IsUnknown(path) && !(path == "/ctype" && c.IsUnknown("/collate")) {
-			return nil, protocol.Errorf(protocol.ConfigError, path, "the database %s has %s, which cannot become %s: dump it, and restore it in "+
-				"another database", c.Config.Name, pair[1], pair[0])
+			return nil, protocol.Errorf(protocol.ConfigError, path,
+				"the database %s has %s, which cannot become %s: dump it, and restore it in "+
+					"another database", c.Config.Name, pair[1], pair[0])
 		}
 	}
 	if c.Config.Owner != "" && c.Config.Owner != have.Owner && !c.IsUnknown("/owner") {

@@ -42,8 +42,8 @@ var roleDocs = map[string]string{
 	"connection_limit": "How many connections it may have at most; -1 = as many as the server accepts.",
 	"member_of":        "Roles that it is a member of.",
 	"membership":       "minimum: other roles that it is a member of stay. inclusive: it leaves them.",
-	"password": "Its password. The server is given only its SCRAM verifier, and it is compared with the one that the server has. Left out, " +
-		"the password is not managed.",
+	"password": "Its password. The server is given only its SCRAM verifier, and it is compared with the one that the server has. " +
+		"Left out, the password is not managed.",
 }
 
 // RoleState is what exists.
@@ -78,7 +78,8 @@ func (k Role) server(c RoleConfig) server { return server{k.machine, c.Socket, c
 // flags are what a role may do, with their words in SQL.
 func flags(c RoleConfig, s *RoleState) []flag {
 	return []flag{{"login", "LOGIN", c.Login, s.Login}, {"superuser", "SUPERUSER", c.Superuser, s.Superuser},
-		{"create_databases", "CREATEDB", c.CreateDatabases, s.CreateDatabases}, {"create_roles", "CREATEROLE", c.CreateRoles, s.CreateRoles},
+		{"create_databases", "CREATEDB", c.CreateDatabases, s.CreateDatabases},
+		{"create_roles", "CREATEROLE", c.CreateRoles, s.CreateRoles},
 		{"replication", "REPLICATION", c.Replication, s.Replication}, {"inherit", "INHERIT", c.Inherit, s.Inherit}}
 }
 
@@ -146,7 +147,8 @@ func (k Role) Plan(ctx context.Context, c *roleCall, have *RoleState) (*protocol
 	if have == nil {
 		plan.Actions[0] = protocol.Action{Name: "create"}
 		had = &RoleState{}
-		plan.Unknown = []string{"/login", "/superuser", "/create_databases", "/create_roles", "/replication", "/inherit", "/connection_limit"}
+		plan.Unknown = []string{"/login", "/superuser", "/create_databases", "/create_roles", "/replication", "/inherit",
+			"/connection_limit"}
 		if _, err := k.server(c.Config).run(ctx, superuser, ""); errors.Is(err, errNone) {
 			plan.Reasons = append(plan.Reasons, protocol.Reason{Path: "/name", Message: errNone.Error()})
 		}
@@ -166,7 +168,8 @@ func (k Role) Plan(ctx context.Context, c *roleCall, have *RoleState) (*protocol
 			because(f.key, f.have, *f.want)
 		}
 	}
-	if limit := c.Config.ConnectionLimit; limit != nil && (*limit != had.ConnectionLimit || have == nil) && !c.IsUnknown("/connection_limit") {
+	if limit := c.Config.ConnectionLimit; limit != nil && (*limit != had.ConnectionLimit || have == nil) &&
+		!c.IsUnknown("/connection_limit") {
 		because("connection_limit", had.ConnectionLimit, *limit)
 	}
 	if want := members(c, had.MemberOf); (!slices.Equal(want, had.MemberOf) || have == nil) && !c.IsUnknown("/member_of") {
@@ -271,7 +274,8 @@ func (k Role) Discover(ctx context.Context, c *roleCall, tell func(RoleConfig, s
 		c.Config.Port, c.Config.Socket = 5432, "/var/run/postgresql"
 	}
 	var list []RoleState
-	_, err := k.server(c.Config).query(ctx, "SELECT json_agg(x.o) FROM ("+strings.Replace(roleQuery, "'stored', r.rolpassword", "'s', ''", 1)+
+	_, err := k.server(c.Config).query(ctx, "SELECT json_agg(x.o) FROM ("+
+		strings.Replace(roleQuery, "'stored', r.rolpassword", "'s', ''", 1)+
 		"r.rolname <> 'postgres' AND r.rolname !~ '^pg_' ORDER BY r.rolname) x(o);\n", &list)
 	if errors.Is(err, errNone) {
 		return nil

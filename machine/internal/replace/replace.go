@@ -134,7 +134,8 @@ func (w *writer) besidePath() string { return filepath.Join(filepath.Dir(w.path)
 
 func (w *writer) explained(err error) error {
 	if errors.Is(err, unix.EBUSY) {
-		return fmt.Errorf("%s is a mount of its own, and a mount cannot be replaced (%w): set in_place = true to write into it", w.path, err)
+		return fmt.Errorf("%s is a mount of its own, and a mount cannot be replaced (%w): set in_place = true to write into it", w.path,
+			err)
 	}
 	return fmt.Errorf("%s cannot be replaced: %w", w.path, err)
 }

@@ -19,7 +19,8 @@ import (
 
 // LocaleConfig is what a user writes about the language of the machine.
 type LocaleConfig struct {
-	File      string            `json:"file" default:"/etc/default/locale" pattern:"^/etc/(default/)?locale(\\.conf)?$" deployster:"identity"`
+	File string `json:"file" default:"/etc/default/locale" pattern:"^/etc/(default/)?locale(\\.conf)?$" deployster:"identity"`
+
 	Lang      string            `json:"lang" pattern:"^[A-Za-z0-9_.@-]+$"`
 	Variables map[string]string `json:"variables,omitempty" deployster:"computed"`
 }
@@ -62,7 +63,8 @@ func (k Locale) check(c *localeCall) error {
 		case !variableName.MatchString(name):
 			return protocol.Errorf(protocol.ConfigError, "/variables", "%q is neither LANGUAGE nor LC_ and a category", name)
 		case name == "LC_ALL":
-			return protocol.Errorf(protocol.ConfigError, "/variables/LC_ALL", "LC_ALL overrides all others, also what a user chooses: set lang")
+			return protocol.Errorf(protocol.ConfigError, "/variables/LC_ALL",
+				"LC_ALL overrides all others, also what a user chooses: set lang")
 		case !localeName.MatchString(value):
 			return protocol.Errorf(protocol.ConfigError, "/variables/"+name, "%q is not a locale", value)
 		}

@@ -123,7 +123,8 @@ func (k Timezone) Plan(_ context.Context, c *timezoneCall, have *TimezoneState) 
 		plan.Reasons[0].Message = c.Config.File + " is not a link to a zone, and is replaced by one"
 	}
 	if _, there := k.zone(c.Config.Name); !there {
-		plan.Reasons = append(plan.Reasons, protocol.Reason{Path: "/name", Message: zones + " does not exist yet: the package " + zonePackage +
+		plan.Reasons = append(plan.Reasons, protocol.Reason{Path: "/name", Message: zones + " does not exist yet: the package " +
+			zonePackage +
 			" brings it"})
 	}
 	plan.Forecast = forecast

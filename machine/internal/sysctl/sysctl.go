@@ -207,7 +207,8 @@ func (s Sysctl) Write(ctx context.Context, c *call) error {
 			return fmt.Errorf("the kernel does not take %q for %s: %w", c.Config.Value, c.Config.Key, err)
 		}
 		if now, err = os.ReadFile(live); err == nil && !same(string(now), c.Config.Value) {
-			return fmt.Errorf("the kernel has made %q of %q for %s: write that in the config", clean(string(now)), c.Config.Value, c.Config.Key)
+			return fmt.Errorf("the kernel has made %q of %q for %s: write that in the config", clean(string(now)), c.Config.Value,
+				c.Config.Key)
 		}
 	}
 	path := filePath(c.Config.Key)

@@ -58,10 +58,12 @@ type Mount struct {
 
 // NewMount returns the kind mount.
 func NewMount(m *access.Machine) protocol.Kind {
-	return protocol.NewKind(Mount{control{m}, newEvents(m)}, protocol.About{Label: "Mount", Kind: "linux/mount", Worker: true, Unknowns: true,
-		AutoEdges: []protocol.AutoEdge{{Kind: "linux/directory", By: "/path", Parents: true}, {Kind: "linux/mount", By: "/path", Parents: true},
-			{Kind: "linux/directory", By: "/source"}},
-		Docs: mountDocs})
+	return protocol.NewKind(Mount{control{m}, newEvents(m)},
+		protocol.About{Label: "Mount", Kind: "linux/mount", Worker: true, Unknowns: true,
+			AutoEdges: []protocol.AutoEdge{{Kind: "linux/directory", By: "/path", Parents: true},
+				{Kind: "linux/mount", By: "/path", Parents: true},
+				{Kind: "linux/directory", By: "/source"}},
+			Docs: mountDocs})
 }
 
 func (c MountConfig) unit() string { return unit.UnitNamePathEscape(c.Path) + ".mount" }

@@ -54,8 +54,9 @@ type Swap struct {
 // NewSwap returns the kind swap.
 func NewSwap(m *access.Machine) protocol.Kind {
 	return protocol.NewKind(Swap{control{m}, newEvents(m)}, protocol.About{Label: "Swap", Kind: "linux/swap", Worker: true, Unknowns: true,
-		AutoEdges: []protocol.AutoEdge{{Kind: "linux/directory", By: "/path", Parents: true}, {Kind: "linux/mount", By: "/path", Parents: true}},
-		Docs:      swapDocs})
+		AutoEdges: []protocol.AutoEdge{{Kind: "linux/directory", By: "/path", Parents: true},
+			{Kind: "linux/mount", By: "/path", Parents: true}},
+		Docs: swapDocs})
 }
 
 func (c SwapConfig) unit() string { return unit.UnitNamePathEscape(c.Path) + ".swap" }

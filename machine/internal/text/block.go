@@ -80,7 +80,8 @@ func (b Block) check(c *blockCall) (textFile, error) {
 	case !comment.MatchString(c.Config.Comment):
 		err = protocol.Errorf(protocol.ConfigError, "/comment", "%q does not begin a comment", c.Config.Comment)
 	case slices.ContainsFunc(list, mark("BEGIN", c.Config.ID).MatchString), slices.ContainsFunc(list, mark("END", c.Config.ID).MatchString):
-		err = protocol.Errorf(protocol.ConfigError, "/content", "a line of the content is the first or the last line of a block with the id %s",
+		err = protocol.Errorf(protocol.ConfigError, "/content",
+			"a line of the content is the first or the last line of a block with the id %s",
 			c.Config.ID)
 	}
 	return f, err
@@ -93,7 +94,8 @@ func block(c BlockConfig, d document) (from, to int, err error) {
 	case len(begins) == 0 && len(ends) == 0:
 		return -1, -1, nil
 	case len(begins) > 1:
-		return 0, 0, protocol.Errorf(protocol.ConfigError, "/id", "the file has the block %s more than once, in lines %s: remove all but one",
+		return 0, 0, protocol.Errorf(protocol.ConfigError, "/id",
+			"the file has the block %s more than once, in lines %s: remove all but one",
 			c.ID, numbered(begins))
 	case len(begins) == 1 && len(ends) == 1 && begins[0] < ends[0]:
 		return begins[0], ends[0], nil

@@ -80,8 +80,8 @@ func (k Hosts) entry(c *hostsCall, d document) (at []int, err error) {
 				if j > 0 {
 					path = fmt.Sprintf("/aliases/%d", j-1)
 				}
-				return nil, protocol.Errorf(protocol.ConfigError, path, "%s is a name of %s too, in line %d of %s: one name would have the addresses "+
-					"of both", name, names[0], i+1, hostsFile)
+				return nil, protocol.Errorf(protocol.ConfigError, path,
+					"%s is a name of %s too, in line %d of %s: one name would have the addresses of both", name, names[0], i+1, hostsFile)
 			}
 		}
 	}
@@ -152,7 +152,8 @@ func (k Hosts) Plan(_ context.Context, c *hostsCall, have *HostsState) (*protoco
 		if plan == nil {
 			plan = &protocol.Plan{Actions: []protocol.Action{{Name: "update"}}}
 		}
-		plan.Reasons = append(plan.Reasons, protocol.Reason{Path: "/aliases", Message: "the lines of the name have not all the same aliases"})
+		plan.Reasons = append(plan.Reasons, protocol.Reason{Path: "/aliases",
+			Message: "the lines of the name have not all the same aliases"})
 	}
 	return plan, nil
 }

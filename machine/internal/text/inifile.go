@@ -64,7 +64,8 @@ func iniKey(c INIConfig, d document) (int, error) {
 	case len(at) == 0:
 		return -1, nil
 	case len(at) > 1:
-		return 0, protocol.Errorf(protocol.ConfigError, "/key", "the section has the key %s more than once, in lines %s: remove all but one",
+		return 0, protocol.Errorf(protocol.ConfigError, "/key",
+			"the section has the key %s more than once, in lines %s: remove all but one",
 			c.Key, numbered(at))
 	case continued(d, at[0]):
 		return 0, protocol.Errorf(protocol.ConfigError, "/key",

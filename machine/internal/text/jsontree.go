@@ -99,11 +99,13 @@ func (t *jsonTree) object(pointer string) (o *hujson.Object, left []string, dept
 			at = &v.Members[i].Value
 		case *hujson.Array:
 			if len(left) == 1 {
-				return nil, nil, 0, t.fails("%s is in a list, whose elements have no lasting name: give the whole list as the value", pointer)
+				return nil, nil, 0, t.fails("%s is in a list, whose elements have no lasting name: give the whole list as the value",
+					pointer)
 			}
 			i, err := strconv.Atoi(left[0])
 			if err != nil || i < 0 || i >= len(v.Elements) || strconv.Itoa(i) != left[0] {
-				return nil, nil, 0, t.fails("%q in %s is in a list of %d elements, and is not one of them", left[0], pointer, len(v.Elements))
+				return nil, nil, 0, t.fails("%q in %s is in a list of %d elements, and is not one of them", left[0], pointer,
+					len(v.Elements))
 			}
 			at = &v.Elements[i]
 		default:

@@ -68,7 +68,7 @@ func list(path string, n int) error {
 	w := bufio.NewWriterSize(f, 1<<20)
 	_, _ = io.WriteString(w, "{\"default_space\":\"main\"}\n") // Flush has its error
 	for i := 1; i <= n; i++ {
-		_, _ = fmt.Fprintf(w, "{\"space\":\"main\",\"version\":{\"ref\":\"%040d\"},\"metadata\":[{\"name\":\"author\",\"value\":\"ann\"}]}\n", i)
+		_, _ = fmt.Fprintf(w, `{"space":"main","version":{"ref":"%040d"},"metadata":[{"name":"author","value":"ann"}]}`+"\n", i)
 	}
 	if err := w.Flush(); err != nil {
 		return err

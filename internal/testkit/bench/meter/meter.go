@@ -78,7 +78,8 @@ func (m Meter) Run(ctx context.Context, c Command) (Usage, error) {
 			if ctx.Err() != nil {
 				err = context.Cause(ctx)
 			}
-			return fmt.Errorf("%s %s: %w: %s", filepath.Base(c.Args[0]), strings.Join(c.Args[1:], " "), err, strings.TrimSpace(tail.String()))
+			return fmt.Errorf("%s %s: %w: %s", filepath.Base(c.Args[0]), strings.Join(c.Args[1:], " "), err,
+				strings.TrimSpace(tail.String()))
 		}
 		if took, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 			memory = took.Maxrss >> 10

@@ -26,7 +26,8 @@ func EnoughThreads(wanted int) error {
 			continue // the other version of cgroups has it, or nobody limits it
 		}
 		if most, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && most < wanted {
-			return fmt.Errorf("it needs up to %d threads, and only %d are allowed here: run it below systemd-run --scope -p TasksMax=infinity",
+			return fmt.Errorf("it needs up to %d threads, and only %d are allowed here: run it below systemd-run --scope -p "+
+				"TasksMax=infinity",
 				wanted, most)
 		}
 	}
