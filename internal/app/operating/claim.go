@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"deployster/internal/app/workspace"
+	"deployster/internal/app/command"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
 	"deployster/state"
@@ -27,7 +27,7 @@ func (r *operating) claim(place state.Place, prior state.Snapshot) (release func
 		if t.operation.Changing() {
 			continue
 		}
-		lock, err := t.lock(r.command.Work, place, prior)
+		lock, err := t.lock(r.command, place, prior)
 		if err != nil {
 			release()
 			return nil, at(t.addr, err)
@@ -38,8 +38,8 @@ func (r *operating) claim(place state.Place, prior state.Snapshot) (release func
 }
 
 // lock takes the lock of a task that changes nothing.
-func (t task) lock(w *workspace.Workspace, place state.Place, prior state.Snapshot) (*durable.Lock, error) {
-	path, err := t.lockFile(w, place)
+func (t task) lock(c command.Command, place state.Place, prior state.Snapshot) (*durable.Lock, error) {
+	path, err := t.lockFile(c, place)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (t task) runs(by string) error {
 
 // lockFile returns the file that is locked while a task that changes nothing runs: next to a state file, else in the directory
 // of this machine.
-func (t task) lockFile(w *workspace.Workspace, place state.Place) (string, error) {
+func (t task) lockFile(c command.Command, place state.Place) (string, error) {
 	sum := sha256.Sum256([]byte(place.String() + "\n" + t.key()))
 	name := "operation-" + hex.EncodeToString(sum[:8])
 	if file, local := place.(state.File); local {
@@ -87,9 +87,9 @@ func (t task) lockFile(w *workspace.Workspace, place state.Place) (string, error
 		sum = sha256.Sum256([]byte(t.key()))
 		return path + ".operation-" + hex.EncodeToString(sum[:8]), err
 	}
-	dir := filepath.Join(w.DataDir, "operations")
-	if w.DataDir == "" {
-		dir = filepath.Join(w.Dir, ".deployster", "operations")
+	dir := filepath.Join(c.Work.DataDir, "operations")
+	if c.Work.DataDir == "" {
+		dir = filepath.Join(c.Work.Dir, ".deployster", "operations")
 	}
 	return filepath.Join(dir, name), os.MkdirAll(dir, 0o700)
 }

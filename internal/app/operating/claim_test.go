@@ -12,6 +12,7 @@ import (
 
 	"deployster/apply"
 	"deployster/internal/app"
+	"deployster/internal/app/command"
 	"deployster/internal/app/workspace"
 	"deployster/state"
 )
@@ -119,7 +120,7 @@ func TestLock_IsThatOfTheFile(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for range 500 {
-				lock, err := one.lock(w, place, state.Snapshot{})
+				lock, err := one.lock(command.Command{Work: w}, place, state.Snapshot{})
 				if err != nil {
 					continue // another one has it
 				}
