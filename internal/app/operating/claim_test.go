@@ -44,7 +44,7 @@ func unlock(t *testing.T, e *app.Engine) {
 
 // An operation that changes nothing is not run beside itself, by hand or by its schedule; nor is a run by hand beside
 // one by schedule. Others are, and its end frees it.
-func TestRun_NotBesideAnotherWithoutALock(t *testing.T) {
+func TestRun_OnceAtATimeWithoutALock(t *testing.T) {
 	e, world := newEngine(t, backups+strings.ReplaceAll(one, `"a"`, `"b"`))
 	beside := 0
 	world.before = func() {
@@ -89,7 +89,7 @@ func TestRun_NotBesideAnotherWithoutALock(t *testing.T) {
 }
 
 // The run of a watch on another machine, which a shared state has on record, is not run beside by hand before its end or its limit.
-func TestRun_NotBesideAWatchElsewhere(t *testing.T) {
+func TestRun_WaitsForAWatchElsewhere(t *testing.T) {
 	here, there := t.TempDir(), t.TempDir()
 	e, world := newEngineOf(t, workspace.Options{State: "dir://" + t.TempDir(), DataDir: there}, backups)
 	s := schedulerOf(t, e)

@@ -189,8 +189,8 @@ func blockAddress(addr string) string {
 
 // Explain puts before the errors of planning a rollback what they mean for it.
 func (f *Former) Explain(found diag.Diagnostics, failed error) (diag.Diagnostics, error) {
-	why := diag.Errorf("No rollback", "The state %d cannot be gone back to: its plan cannot be made again, see below. Nothing "+
-		"was changed. Bring back what is missing, or change the manifests of then, from version control, and apply these.", f.Serial)
+	why := diag.Errorf("No rollback", "The state %d cannot be gone back to: planning has failed, see below. Nothing was "+
+		"changed. Restore what is missing, or change the manifests of then, from version control, and apply these.", f.Serial)
 	switch {
 	case failed != nil && !errors.Is(failed, context.Canceled):
 		failed = errors.Join(why, failed)
