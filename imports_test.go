@@ -104,6 +104,7 @@ var ranks = map[string]int{
 	"containerd/failure":                      10,
 	"containerd/shim":                         10,
 	"containerd/layout":                       11,
+	"containerd/lending":                      0,
 	"containerd/registry":                     11,
 	"containerd/runfiles":                     12,
 	"containerd/daemon":                       13,

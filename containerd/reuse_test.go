@@ -28,16 +28,22 @@ func (s sharing) Run(ctx context.Context, spec runner.Spec) (runner.Result, erro
 // sharedCounts counts the queries that were carried out in the containers which are
 // idle now.
 func sharedCounts(r *Runtime) (containers, queries int) {
+	eachIdle(r, func(g *sharedGroup, w *sharedContainer) {
+		containers, queries = containers+1, queries+w.served
+		g.Return(w)
+	})
+	return containers, queries
+}
+
+// eachIdle borrows each shared container that is idle, and lets a function return or discard it.
+func eachIdle(r *Runtime, do func(*sharedGroup, *sharedContainer)) {
 	r.shared.mu.Lock()
 	defer r.shared.mu.Unlock()
 	for _, g := range r.shared.groups {
-		for range len(g.idle) {
-			w := <-g.idle
-			containers, queries = containers+1, queries+w.served
-			g.idle <- w
+		for _, w := range g.Take() {
+			do(g, w)
 		}
 	}
-	return containers, queries
 }
 
 func TestSharedContainer_KeepsTheContract(t *testing.T) {

@@ -5,17 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
+	"deployster/containerd/lending"
 	"deployster/internal/runtime/runner"
 )
 
 const (
-	// growAfter is how long an invocation waits for a container that others use before another
+	// patience is how long an invocation waits for a container that others use before another
 	// one is started, if starting takes no longer: by then it has waited as long as for a
 	// container of its own.
-	growAfter = 50 * time.Millisecond
+	patience   = 50 * time.Millisecond
+	startTakes = 100 * time.Millisecond // until it is known how long a start takes
 
 	maxShared = 64 // containers of one group at a time
 	maxLost   = 3  // lost containers of a group after which it is not used any more
@@ -30,21 +33,11 @@ type sharedContainers struct {
 	agent string // path of the agent's program; "" = there is none, and nothing is shared
 }
 
-// sharedGroup is a set of containers that can replace each other: those with the same
-// image, mounts and settings.
-type sharedGroup struct {
-	idle chan *sharedContainer
-
-	mu       sync.Mutex
-	count    int // running or being started
-	starting bool
-	started  time.Time     // when the last start succeeded or failed
-	took     time.Duration // how long that start took
-	lost     int
-}
+// sharedGroup lends containers that can replace each other: those with the same image, mounts and settings.
+type sharedGroup = lending.Lender[*sharedContainer]
 
 // group returns the group of the containers that could run an invocation.
-func (h *sharedContainers) group(s runner.Spec) (*sharedGroup, error) {
+func (h *sharedContainers) group(r *Runtime, s runner.Spec) (*sharedGroup, error) {
 	key, err := s.GroupKey([]any{s.Digest, s.ReuseActions, s.Sharers()})
 	if err != nil {
 		return nil, err
@@ -55,7 +48,8 @@ func (h *sharedContainers) group(s runner.Spec) (*sharedGroup, error) {
 		h.groups = map[string]*sharedGroup{}
 	}
 	if h.groups[key] == nil {
-		h.groups[key] = &sharedGroup{idle: make(chan *sharedContainer, maxShared)}
+		h.groups[key] = lending.New[*sharedContainer](lending.Terms{Most: maxShared, Processors: runtime.NumCPU(), Losses: maxLost,
+			Takes: startTakes, Patience: patience, Go: r.runsOpen.Go})
 	}
 	return h.groups[key], nil
 }
@@ -78,7 +72,7 @@ func mayShareAction(s runner.Spec) bool {
 // runShared runs an invocation in a shared container. done is false if that is impossible, and for an action only if
 // its program was certainly not begun: then it runs in a container of its own, which shows the reason.
 func (r *Runtime) runShared(ctx context.Context, s runner.Spec) (res runner.Result, done bool, err error) {
-	g, err := r.shared.group(s)
+	g, err := r.shared.group(r, s)
 	if err != nil {
 		return res, false, nil
 	}
@@ -94,16 +88,12 @@ func (r *Runtime) runShared(ctx context.Context, s runner.Spec) (res runner.Resu
 	// An action that has failed may have left something that the next one would find.
 	failed := s.Kind == runner.Action && done && res.ExitCode != 0
 	if !w.killed.Load() && !failed && (err == nil && done || errors.Is(err, errRefused)) {
-		g.idle <- w
+		g.Return(w)
 		return res, done, nil
 	}
-	r.discard(g, w)
-	if done {
+	if r.discard(g, w, !done); done {
 		return res, true, err
 	}
-	g.mu.Lock()
-	g.lost++
-	g.mu.Unlock()
 	if s.Stderr != nil && ctx.Err() == nil {
 		_, _ = fmt.Fprintln(s.Stderr,
 			"The container that it shared was lost. Trying again in a container of its own.") // a watcher misses one line at most
@@ -111,98 +101,50 @@ func (r *Runtime) runShared(ctx context.Context, s runner.Spec) (res runner.Resu
 	return runner.Result{}, false, nil
 }
 
-// takeShared returns an idle container, and starts one if there is none or all have been
-// busy for long. nil = sharing is impossible.
+// takeShared returns a container that nobody else uses until it is returned or discarded. nil = sharing is impossible.
 func (r *Runtime) takeShared(ctx context.Context, g *sharedGroup, s runner.Spec) *sharedContainer {
 	fit, ok := r.sandboxes.Shows(s)
 	if !ok {
 		return nil
 	}
-	tick := time.NewTicker(growAfter)
-	defer tick.Stop()
-	for asked := time.Now(); ctx.Err() == nil; {
-		var w *sharedContainer
-		select {
-		case w = <-g.idle:
-		default:
-			switch g.wants(time.Since(asked)) {
-			case startOne:
-				return r.startShared(ctx, g, s)
-			case giveUp:
-				return nil
-			}
-			select {
-			case w = <-g.idle:
-			case <-tick.C:
-			case <-ctx.Done():
-			}
-		}
+	for ctx.Err() == nil {
+		w, ok := g.Borrow(ctx, func(keptOnly bool) (*sharedContainer, bool, error) { return r.startShared(ctx, s, keptOnly) })
 		switch {
-		case w == nil:
+		case !ok:
+			return nil
+		case ctx.Err() != nil:
+			g.Return(w)
 		case w.shows == fit && w.waits():
 			return w
 		default:
-			r.discard(g, w)
+			r.discard(g, w, false)
 		}
 	}
 	return nil
 }
 
-// startShared starts another container for a group. nil = the start failed.
-func (r *Runtime) startShared(ctx context.Context, g *sharedGroup, s runner.Spec) *sharedContainer {
-	start := time.Now()
+// startShared starts another container for a group, or takes one that an earlier command has left. Others may use it,
+// so it does so after the end of the context too, until this Runtime is closed.
+func (r *Runtime) startShared(ctx context.Context, s runner.Spec, keptOnly bool) (w *sharedContainer, kept bool, err error) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	go func() {
+		select {
+		case <-r.closing:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	image, err := r.Images.PrepareFor(r.conn.Context(ctx), s)
-	var w *sharedContainer
-	if err == nil {
-		w, err = r.newShared(ctx, s, image)
-	}
-	if g.came(time.Since(start), err); err != nil {
-		return nil
-	}
-	return w
-}
-
-// demand is what an invocation must do if no container of its group is idle.
-type demand int
-
-const (
-	waitOn demand = iota
-	startOne
-	giveUp
-)
-
-func (g *sharedGroup) wants(waited time.Duration) demand {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	switch {
-	case g.lost >= maxLost:
-		return giveUp
-	case g.starting, g.count >= maxShared:
-		return waitOn
-	case g.count == 0, min(waited, time.Since(g.started)) >= max(growAfter, g.took):
-		g.starting = true
-		g.count++
-		return startOne
-	}
-	return waitOn
-}
-
-// came records that starting a container succeeded or failed.
-func (g *sharedGroup) came(took time.Duration, err error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.starting, g.started, g.took = false, time.Now(), took
 	if err != nil {
-		g.count--
-		g.lost++
+		return nil, false, err
 	}
+	return r.newShared(ctx, s, image, keptOnly)
 }
 
-// discard removes a container in the background.
-func (r *Runtime) discard(g *sharedGroup, w *sharedContainer) {
-	g.mu.Lock()
-	g.count--
-	g.mu.Unlock()
+// discard removes a container in the background. lost: it has failed.
+func (r *Runtime) discard(g *sharedGroup, w *sharedContainer, lost bool) {
+	g.Drop(lost)
 	r.runsOpen.Go(func() { _ = w.end() }) // if it fails, it is swept: see remove
 }
 
@@ -217,8 +159,7 @@ func (r *Runtime) closeIdle() error {
 	var mu sync.Mutex
 	var errs []error
 	for _, g := range groups {
-		close(g.idle)
-		for w := range g.idle {
+		for _, w := range g.Take() {
 			wg.Go(func() {
 				var err error
 				if !w.putIdle() {

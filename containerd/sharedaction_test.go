@@ -272,8 +272,7 @@ func TestSharedAction_UnansweredIsNotRepeated(t *testing.T) {
 	a.has("second", "")
 	// A request that cannot be sent is withdrawn, and the action has a container of its own.
 	a.says("third", "echo done >>/d/third", "")
-	for _, g := range a.r.shared.groups {
-		w := <-g.idle
+	eachIdle(a.r, func(g *sharedGroup, w *sharedContainer) {
 		if err := w.agent.UnixConn.Close(); err != nil {
 			t.Error(err)
 		}
@@ -281,8 +280,8 @@ func TestSharedAction_UnansweredIsNotRepeated(t *testing.T) {
 		if done || err == nil || !runfiles.IsSettled(w.container.dir()) {
 			t.Errorf("an unsent request: done %v, %v", done, err)
 		}
-		a.r.discard(g, w)
-	}
+		a.r.discard(g, w, false)
+	})
 	a.has("unsent", "")
 	if err := a.r.Discard(context.Background(), "second"); err != nil {
 		t.Error(err)
@@ -345,16 +344,15 @@ func TestSharedAction_ContainerIsKept(t *testing.T) {
 	as("1", "1", nil)
 	as("2", "2", nil)
 	as("3", "3", func(r *Runtime) {
-		for _, g := range r.shared.groups {
-			w := <-g.idle
+		eachIdle(r, func(g *sharedGroup, w *sharedContainer) {
 			if w.asked != 3 {
 				t.Errorf("%d actions were requested", w.asked)
 			}
 			if err := w.ledger.Ask(r.outcomes(), 99, a.spec("open", "")); err != nil {
 				t.Error(err)
 			}
-			g.idle <- w
-		}
+			g.Return(w)
+		})
 	})
 	eventually(t, "the container is not kept, and what became of its action is found", func() bool {
 		out, there, err := a.r.outcomes().Load(layout.ActionName("open"))

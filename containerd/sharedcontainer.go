@@ -12,6 +12,7 @@ import (
 
 	"deployster/containerd/agentconn"
 	"deployster/containerd/failure"
+	"deployster/containerd/lending"
 	"deployster/containerd/runfiles"
 	"deployster/containerd/sandbox"
 	"deployster/containerd/supervise"
@@ -78,11 +79,11 @@ func (w *sharedContainer) exec(ctx context.Context, s runner.Spec) (res runner.R
 	if err != nil {
 		return res, false, err
 	}
-	files, err := runfiles.NewPiped(w.container.r.conn.Config.RuntimeDir, w.container.r.conn.NewContainerID(), s)
+	files, err := runfiles.InMemory(s)
 	if err != nil {
 		return res, false, err
 	}
-	defer func() { err = failure.Join(err, files.Remove()) }()
+	defer files.Close()
 	kills := sandbox.OOMKills(w.container.id)
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWatching()
@@ -137,33 +138,39 @@ func (w *sharedContainer) waits() bool {
 
 // newShared creates and starts a container for queries like s, or takes one that an
 // earlier command has left. Its first process, the agent, starts the programs.
-func (r *Runtime) newShared(ctx context.Context, s runner.Spec, image *unpacked.Prepared) (*sharedContainer, error) {
+func (r *Runtime) newShared(ctx context.Context, s runner.Spec, image *unpacked.Prepared, keptOnly bool) (w *sharedContainer, kept bool, err error) {
 	file, err := r.agentFile(r.shared.agent)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	spec := runner.Spec{Name: "shared by runs of " + s.Digest, Kind: runner.Query, Reference: s.Reference, ReuseActions: s.ReuseActions,
 		Digest: s.Digest, Entrypoint: agentPath, Args: []string{agentSocket}, Mounts: s.Mounts, Settings: s.Settings}
 	if s.ReuseActions {
 		spec.Kind = runner.Action
 	}
-	w := &sharedContainer{container: &container{r: r, spec: spec, image: image, id: r.conn.NewContainerID(), shared: true}}
+	w = &sharedContainer{container: &container{r: r, spec: spec, image: image, id: r.conn.NewContainerID(), shared: true}}
 	if w.container.box, err = r.sandboxes.Make(w.container.id, image.Program, spec); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer w.container.box.Close()
 	w.shows = r.sandboxes.Fingerprint(w.container.box.Grants)
-	if r.poolsShared(s) {
+	pooled := r.poolsShared(s)
+	if pooled {
 		if idle := w.takeIdle(); idle != nil {
-			return idle, nil
+			return idle, true, nil
 		}
+	}
+	if keptOnly {
+		return nil, false, lending.ErrNone
+	}
+	if pooled {
 		if err := w.container.lockItself(ctx); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
 	if w.container.files, err = runfiles.New(r.conn.Config.RuntimeDir, w.container.id, runner.Spec{}); err != nil {
 		w.container.releaseLock()
-		return nil, err
+		return nil, false, err
 	}
 	if spec.Kind == runner.Action {
 		w.ledger, err = runfiles.OpenLedger(w.container.files.Dir)
@@ -172,9 +179,9 @@ func (r *Runtime) newShared(ctx context.Context, s runner.Spec, image *unpacked.
 		err = w.begin(ctx, file)
 	}
 	if err != nil {
-		return nil, errors.Join(err, w.end())
+		return nil, false, errors.Join(err, w.end())
 	}
-	return w, nil
+	return w, false, nil
 }
 
 // begin creates the container with its agent, a file of this host, and starts it. If it

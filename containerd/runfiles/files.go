@@ -3,6 +3,7 @@ package runfiles
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -55,15 +56,18 @@ func newFiles(runtimeDir, id string, fill func(*Files) error) (*Files, error) {
 	return f, nil
 }
 
-// NewPiped creates the files of a run whose input is passed in another way.
-func NewPiped(runtimeDir, id string, s runner.Spec) (*Files, error) {
-	return newFiles(runtimeDir, id, func(f *Files) (err error) {
-		if f.Stdout, err = NewLogFile(filepath.Join(f.Dir, StdoutFile), os.O_RDWR, s.Stdout); err != nil {
-			return err
-		}
-		f.Stderr, err = NewLogFile(filepath.Join(f.Dir, StderrFile), os.O_RDWR, s.Stderr)
-		return err
-	})
+// InMemory returns the outputs of a run that nobody can find after the death of this process, which copies them
+// there itself. Its input is passed in another way.
+func InMemory(s runner.Spec) (f *Files, err error) {
+	f = new(Files)
+	if f.Stdout, err = memoryFile(StdoutFile, s.Stdout); err == nil {
+		f.Stderr, err = memoryFile(StderrFile, s.Stderr)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("creating a file in memory: %w", err)
+	}
+	return f, nil
 }
 
 // givenUpFile exists if the client of a run is alive but no longer supervises it.

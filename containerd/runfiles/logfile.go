@@ -2,6 +2,7 @@ package runfiles
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -59,6 +60,15 @@ func NewLogFile(path string, access int, watch io.Writer) (*LogFile, error) {
 		return nil, err
 	}
 	return Follow(f, watch), nil
+}
+
+// memoryFile creates the file of an output that this process writes itself, and that ends with it.
+func memoryFile(name string, watch io.Writer) (*LogFile, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	return Follow(os.NewFile(uintptr(fd), fmt.Sprintf("/proc/self/fd/%d", fd)), watch), nil
 }
 
 // Follow returns the LogFile of an existing file. The watcher gets all of its content.

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func onDisk(t *testing.T, path string) int64 {
+func space(t *testing.T, path string) int64 {
 	t.Helper()
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err != nil {
@@ -24,10 +24,20 @@ func onDisk(t *testing.T, path string) int64 {
 
 func TestLogFile_EndlessTakesBoundedSpace(t *testing.T) {
 	t.Parallel()
-	f, err := NewLogFile(filepath.Join(t.TempDir(), "o"), os.O_RDWR, nil)
+	onDisk, err := NewLogFile(filepath.Join(t.TempDir(), "o"), os.O_RDWR, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	inMemory, err := memoryFile("o", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range map[string]*LogFile{"on disk": onDisk, "in memory": inMemory} {
+		t.Run(name, func(t *testing.T) { endless(t, f) })
+	}
+}
+
+func endless(t *testing.T, f *LogFile) {
 	defer f.File.Close()
 	chunk := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
 	const chunks = 100
@@ -37,7 +47,7 @@ func TestLogFile_EndlessTakesBoundedSpace(t *testing.T) {
 		}
 		f.Trim(1000)
 	}
-	if used := onDisk(t, f.Path); used > 3*keepOnDisk {
+	if used := space(t, f.Path); used > 3*keepOnDisk {
 		t.Errorf("it takes %d bytes", used)
 	}
 	b, err := f.Log(1000)
@@ -81,7 +91,7 @@ func TestLogFile_SlowWatcherIsLeftBehind(t *testing.T) {
 		write(chunk)
 		f.Trim(1000)
 	}
-	if used := onDisk(t, f.Path); used > 3*keepOnDisk {
+	if used := space(t, f.Path); used > 3*keepOnDisk {
 		t.Errorf("it takes %d bytes", used)
 	}
 	close(goOn)
