@@ -70,8 +70,10 @@ type container struct {
 	shared  bool   // it is a sharedContainer
 	phase   phase
 	holder  holder
-	cutOff  atomic.Bool // a call about it was cut off: there may be a shim without a record
-	left    ending.Leavings
+
+	complete bool        // its program is an action that succeeded, and all that it has printed is in the files
+	cutOff   atomic.Bool // a call about it was cut off: there may be a shim without a record
+	left     ending.Leavings
 
 	confidential string            // the directory of its files in memory; "" = they may be on a disk
 	bind         map[string]string // files of this host that confideEnv shows it, by path in the container
@@ -182,7 +184,7 @@ func (c *container) runtimeOptions() (typeurl.Any, error) {
 
 // closeFiles closes the files of a container, and removes them unless others need them.
 func (c *container) closeFiles(err *error) {
-	if c.holder == byIdlePool || c.holder == bySweep {
+	if c.holder == byIdlePool || c.holder == bySweep || c.holder == byBackground && c.complete {
 		c.files.Close()
 		return
 	}
@@ -197,6 +199,8 @@ func (c *container) closeFiles(err *error) {
 func (c *container) cleanUp(ctx context.Context, err *error) {
 	switch {
 	case c.holder == byBackground || c.holder == byIdlePool:
+	case c.complete && c.holder == byClient && *err == nil:
+		c.removeNow(ctx)
 	case c.spec.Kind == runner.Query && c.phase == taskDeleted && *err == nil && c.lock == nil:
 		c.r.runsOpen.Go(func() { _ = c.removeAll(ctx) })
 	default:
@@ -272,6 +276,17 @@ func (c *container) removeLater(ctx context.Context) {
 			c.r.conn.MarkDirty()
 		case <-time.After(removeAfter):
 			_ = c.removeAll(ctx) // if it fails, it is swept
+		}
+	})
+}
+
+// removeNow removes the container of an action whose end is recorded in the background, with its files last: they say
+// how it ended, if this client is killed meanwhile. The Runtime is not closed before it is gone.
+func (c *container) removeNow(ctx context.Context) {
+	c.holder = byBackground
+	c.r.runsOpen.Go(func() {
+		if c.removeAll(ctx) == nil { // otherwise it is swept
+			_ = layout.RemoveFiles(c.dir()) // if it fails, too
 		}
 	})
 }

@@ -88,14 +88,17 @@ func (c *container) kill(ctx context.Context, sig unix.Signal) {
 }
 
 // Delete ends the shim: only then has it written the whole output of the program. If the
-// output is known to be complete, the container of a query that ended well is removed later.
+// output is known to be complete, the container of a query that ended well is removed later,
+// and that of an action which succeeded when its end is recorded.
 func (c *container) Delete(ctx context.Context, code int, well bool) error {
 	if _, ok := shim.ReadEnding(c.files.Dir); !ok {
 		// A failure loses the exit code only if this client is killed now.
 		_ = shim.WriteEnding(c.files.Dir, shim.Ending{Code: code, At: time.Now()})
 	}
-	if well && c.spec.Kind == runner.Query && !c.worker && c.r.conn.Embedded && c.files.AwaitComplete(ctx) {
-		c.removeLater(ctx)
+	if well && c.mayOutliveItsEnd(code) && c.files.AwaitComplete(ctx) {
+		if c.complete = c.spec.Kind == runner.Action; !c.complete {
+			c.removeLater(ctx)
+		}
 		return nil
 	}
 	ctx, cancel := c.r.conn.Detached(ctx, sweep.CleanupLimit)
@@ -108,6 +111,14 @@ func (c *container) Delete(ctx context.Context, code int, well bool) error {
 		c.phase = taskDeleted
 	}
 	return failure.Of("Removing the task of "+c.spec.Name, err)
+}
+
+// mayOutliveItsEnd reports whether the container of a program that ended may be removed behind the back of whoever
+// waits for the result. Not so where something of it may still run, or hold a secret; nor that of an action which will
+// be repeated, which could be taken for its repetition.
+func (c *container) mayOutliveItsEnd(code int) bool {
+	return !c.worker && c.r.conn.Embedded && (c.spec.Kind == runner.Query ||
+		code == 0 && c.confidential == "" && c.spec.Guard == "" && !c.spec.Settings.WholeMachine)
 }
 
 // group returns the processes of a container.

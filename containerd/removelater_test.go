@@ -189,3 +189,95 @@ func TestRemoveLater_ServerEnds(t *testing.T) {
 		swept(t, r)
 	}
 }
+
+// act runs an action to its end, and reports whether its container existed a moment later.
+func act(t *testing.T, r *Runtime, s runner.Spec, ended error) (res runner.Result, exists bool, err error) {
+	t.Helper()
+	s.Name, s.Kind, s.Entrypoint, s.ID = "a", runner.Action, "/bin/sh", "action"
+	recorded := false
+	s.Ended = func(runner.Result, error) error {
+		recorded = len(containerKinds(t, r)) == 1 // it is the proof until then
+		return ended
+	}
+	res, err = r.Run(context.Background(), s)
+	exists = len(containerKinds(t, r)) == 1
+	if !recorded {
+		t.Error("its container was gone before its end was recorded")
+	}
+	return res, exists, err
+}
+
+// Nobody waits until the container of an action is removed that has succeeded and whose end is recorded. All others
+// are removed before, or left for whoever asks how they ended.
+func TestRemoveNow_ActionThatSucceeded(t *testing.T) {
+	t.Parallel()
+	o := embedded(t)
+	r := open(t, o)
+	dgst := packProbe(t, r)
+	c, err := Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	behind := 0
+	for range 5 { // on a busy machine it may be gone already
+		res, exists, err := act(t, c, runner.Spec{Digest: dgst, Args: []string{"-c", "echo out; echo err >&2"}}, nil)
+		if got := string(res.Stdout) + string(res.Stderr); err != nil || res.ExitCode != 0 || got != "out\nerr\n" {
+			t.Errorf("%q, %d, %v", got, res.ExitCode, err)
+		}
+		if exists {
+			behind++
+		}
+		c.runsOpen.Wait()
+		if kinds := containerKinds(t, r); len(kinds) > 0 {
+			t.Errorf("left: %q", kinds)
+		}
+	}
+	if behind == 0 {
+		t.Error("all have waited for the removal")
+	}
+	if _, exists, err := act(t, c, runner.Spec{Digest: dgst, Args: []string{"-c", "exit 7"}}, nil); err != nil || exists {
+		t.Errorf("one that failed and may be repeated: exists: %v, %v", exists, err)
+	}
+	secret := runner.Spec{Digest: dgst, Args: []string{"-c", ":"}, Confidential: true}
+	if _, exists, err := act(t, c, secret, nil); err != nil || exists {
+		t.Errorf("one with a secret: exists: %v, %v", exists, err)
+	}
+	// The Runtime is closed when all is removed.
+	if _, _, err := act(t, c, runner.Spec{Digest: dgst, Args: []string{"-c", ":"}}, nil); err != nil {
+		t.Error(err)
+	}
+	if err := c.Close(); err != nil || c.conn.Dirty.Load() || len(containerKinds(t, r)) > 0 {
+		t.Errorf("it was closed before: %v", err)
+	}
+	nothingLeft(t, r)
+}
+
+// The container of an action whose end could not be recorded is the only proof of it.
+func TestRemoveNow_NotBeforeItsEndIsRecorded(t *testing.T) {
+	t.Parallel()
+	o := embedded(t)
+	r := open(t, o)
+	dgst := packProbe(t, r)
+	c, err := Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := errors.New("the disk is full")
+	if _, exists, err := act(t, c, runner.Spec{Digest: dgst, Args: []string{"-c", ":"}}, full); !errors.Is(err, full) || !exists {
+		t.Errorf("exists: %v, %v", exists, err)
+	}
+	c.runsOpen.Wait()
+	if kinds := containerKinds(t, r); len(kinds) != 1 {
+		t.Errorf("left: %q", kinds)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if out, err := r.Adopt(context.Background(), "action", runner.Watch{}); err != nil || out.Fate != runner.Exited || out.ExitCode != 0 {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if err := r.Discard(context.Background(), "action"); err != nil {
+		t.Error(err)
+	}
+	swept(t, r)
+}

@@ -19,9 +19,13 @@ import (
 	"deployster/internal/testkit/crash"
 )
 
-// A client is killed before each of its calls, while an action of it shares a container with an earlier one: the
-// action is carried out once or not at all, and whoever looks for it finds which.
-func TestSharedAction_KilledAtEachCall(t *testing.T) {
+// A client is killed before each of its calls, while an action of it shares a container with an earlier one, or has
+// one of its own, which is removed after its result is known: the action is carried out once or not at all, and whoever
+// looks for it finds which.
+func TestSharedAction_KilledAtEachCall(t *testing.T) { killedAtEachCall(t, true) }
+func TestAction_KilledAtEachCall(t *testing.T)       { killedAtEachCall(t, false) }
+
+func killedAtEachCall(t *testing.T, reuse bool) {
 	t.Parallel()
 	o := embedded(t)
 	o.Keep, o.IdleExit = time.Minute, time.Minute
@@ -39,6 +43,7 @@ func TestSharedAction_KilledAtEachCall(t *testing.T) {
 	run := func(id string, at int) crash.Result {
 		job := clientJob{DataDir: o.DataDir, RuntimeDir: o.RuntimeDir, Runc: o.Runc, Keep: time.Minute, Spec: a.spec(id, "echo done >>/d/"+id),
 			Recorded: filepath.Join(records, id)}
+		job.Spec.Reuse = reuse
 		b, err := json.Marshal(job)
 		if err != nil {
 			t.Fatal(err)
