@@ -115,6 +115,17 @@ func (b *remote) fetch(s sharedlog.State) ([]byte, error) {
 	return b.log.Fetch(ctx, s)
 }
 
+// fetchPresent is fetch of the present state. Who holds the state reads it from the store, whose damage must be noticed
+// before another state is built on it.
+func (b *remote) fetchPresent(s sharedlog.State) ([]byte, error) {
+	if b.claim != nil {
+		return b.fetch(s)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), reading)
+	defer cancel()
+	return b.log.FetchPresent(ctx, s)
+}
+
 // Read reads the state. Who takes no lock keeps nobody from removing an object that
 // its view names: then it reads again, where the state is another one by now.
 func (b *remote) Read() ([]byte, error) {
@@ -131,7 +142,7 @@ func (b *remote) Read() ([]byte, error) {
 		if present.Object == gone || try > attempts {
 			return nil, b.word(fmt.Errorf("%w: its object %s is gone", sharedlog.ErrDamaged, gone))
 		}
-		data, err := b.fetch(present)
+		data, err := b.fetchPresent(present)
 		if !errors.Is(err, os.ErrNotExist) {
 			return data, b.word(err)
 		}

@@ -1,6 +1,8 @@
 package workspace
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -44,6 +46,7 @@ func remote(w *Workspace, url string) *state.Remote {
 			return nil, err
 		}
 		log := sharedlog.New(store, timing)
+		log.Kept = kept(w.Options, url)
 		log.Away = func(since time.Time, patience time.Duration, err error) {
 			if err != nil {
 				w.Note("The store of the state does not answer: %s. Trying again, for at most %s.", diag.Visible(err.Error()), patience)
@@ -54,6 +57,15 @@ func remote(w *Workspace, url string) *state.Remote {
 		return log, nil
 	}
 	return p
+}
+
+// kept returns the directory for what this machine has read of a state. Its name does not show the URL, which may have a password.
+func kept(o Options, url string) sharedlog.Kept {
+	if o.DataDir == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(url))
+	return sharedlog.Kept(filepath.Join(o.DataDir, "states", hex.EncodeToString(sum[:16])))
 }
 
 // timing returns the times of the log of a state, with the given patience.

@@ -13,6 +13,7 @@ type Log struct {
 	Store  Store
 	Clock  Clock
 	Timing Timing
+	Kept   Kept // what readers keep
 
 	// Away is called when the store cannot be reached, with how long the log waits for it,
 	// and again with a nil error when the store can be reached again. nil = no callback.

@@ -6,8 +6,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // partSize is the largest size of an object in a store. A larger state is split into several.
@@ -55,19 +58,37 @@ func (c *Claim) Put(serial uint64, data []byte, encrypted bool) (State, error) {
 
 // Fetch reads the bytes of a state. It fails if they are not the bytes that were stored.
 func (l *Log) Fetch(ctx context.Context, s State) ([]byte, error) {
-	var data []byte
-	for part := 0; part == 0 || len(data) < s.Size; part++ {
-		piece, err := l.get(ctx, partKey(s.Object, part))
-		if err != nil {
-			return nil, err
-		}
-		if want := min(partSize, s.Size-len(data)); len(piece) != want {
-			return nil, fmt.Errorf("%w: %s has %d bytes, and had %d", ErrDamaged, partKey(s.Object, part), len(piece), want)
-		}
-		data = append(data, piece...)
+	pieces := make([][]byte, max(1, (s.Size+partSize-1)/partSize))
+	group, gctx := errgroup.WithContext(ctx)
+	group.SetLimit(4)
+	for part := range pieces {
+		group.Go(func() (err error) {
+			key, want := partKey(s.Object, part), min(partSize, s.Size-part*partSize)
+			if pieces[part], err = l.get(gctx, key); err == nil && len(pieces[part]) != want {
+				err = fmt.Errorf("%w: %s has %d bytes, and had %d", ErrDamaged, key, len(pieces[part]), want)
+			}
+			return err
+		})
 	}
-	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != s.SHA256 {
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	data := slices.Concat(pieces...)
+	if !s.has(data) {
 		return nil, fmt.Errorf("%w: %s is not what was stored", ErrDamaged, s.Object)
 	}
 	return data, nil
+}
+
+// FetchPresent is Fetch of the present state for readers, who may have kept it.
+func (l *Log) FetchPresent(ctx context.Context, s State) ([]byte, error) {
+	data, kept := l.Kept.state(s)
+	if kept {
+		return data, nil
+	}
+	data, err := l.Fetch(ctx, s)
+	if err == nil {
+		l.Kept.keepState(data)
+	}
+	return data, err
 }

@@ -52,12 +52,18 @@ func (v *View) LastHeard(now time.Time) time.Duration { return max(now.Sub(v.Tip
 var errAgain = errors.New("the log was compacted meanwhile")
 
 // View reads the log. It changes nothing, and does not block writers.
-func (l *Log) View(ctx context.Context) (*View, error) { return l.viewSince(ctx, nil) }
+func (l *Log) View(ctx context.Context) (v *View, err error) {
+	err = l.again(ctx, func() (err error) {
+		v, err = l.view(ctx, nil, l.Kept)
+		return err
+	})
+	return v, err
+}
 
-// viewSince is View without reading the entries of an earlier view again; nil = there is none.
+// viewSince is View for writers, without reading the entries of an earlier view again; nil = there is none.
 func (l *Log) viewSince(ctx context.Context, before *View) (v *View, err error) {
 	err = l.again(ctx, func() (err error) {
-		v, err = l.view(ctx, before)
+		v, err = l.view(ctx, before, "")
 		return err
 	})
 	return v, err
@@ -101,7 +107,7 @@ func (l *Log) StateAt(ctx context.Context) (at uint64, err error) {
 	return at, err
 }
 
-func (l *Log) view(ctx context.Context, before *View) (*View, error) {
+func (l *Log) view(ctx context.Context, before *View, kept Kept) (*View, error) {
 	t, err := l.tops(ctx)
 	if err != nil {
 		return nil, err
@@ -109,6 +115,9 @@ func (l *Log) view(ctx context.Context, before *View) (*View, error) {
 	last := t.last
 	if last == 0 {
 		return &View{}, nil
+	}
+	if v := viewOf(kept.entries(t), t); v != nil {
+		return v, nil
 	}
 	tip, data, err := l.entry(ctx, last)
 	if err == nil {
@@ -128,31 +137,60 @@ func (l *Log) view(ctx context.Context, before *View) (*View, error) {
 	if goesOn && before.Tip.N < last {
 		v, first = before.copy(), before.Tip.N+1
 	}
-	list := make([]Entry, last-first+1)
-	hashes := make([]string, len(list))
-	list[len(list)-1], hashes[len(list)-1] = tip, hash(data)
+	objects := make([][]byte, last-first+1)
+	list := make([]Entry, len(objects))
+	list[len(list)-1], objects[len(list)-1] = tip, data
 	group, gctx := errgroup.WithContext(ctx)
 	group.SetLimit(16)
 	for n := first; n < last; n++ {
-		group.Go(func() error {
-			e, data, err := l.entry(gctx, n)
-			list[n-first], hashes[n-first] = e, hash(data)
+		group.Go(func() (err error) {
+			list[n-first], objects[n-first], err = l.entry(gctx, n)
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
+	if at := v.extend(list, objects, t); at > 0 {
+		return nil, l.broken(ctx, last, at)
+	}
+	if before == nil {
+		kept.keepEntries(t, objects)
+	}
+	return v, nil
+}
+
+// extend adds the entries of objects to the view, the last of which is the tip. It returns the number of an entry that
+// does not continue the one before; 0 = there is none.
+func (v *View) extend(list []Entry, objects [][]byte, t tops) (broken uint64) {
 	for i, e := range list {
 		if v.hash != "" && e.Prev != v.hash {
-			return nil, l.broken(ctx, last, e.N)
+			return e.N
 		}
-		v.hash = hashes[i]
+		v.hash = hash(objects[i])
 		v.take(e)
 	}
-	v.Tip, v.marks = tip, t.marks
+	v.Tip, v.marks = list[len(list)-1], t.marks
 	v.Tip.Body = nil
-	return v, nil
+	return 0
+}
+
+// viewOf returns the view of objects that are all entries from the state on; nil = they are not.
+func viewOf(objects [][]byte, t tops) *View {
+	first := t.last + 1 - uint64(len(objects))
+	var list []Entry
+	for i, data := range objects {
+		e, err := decode(first+uint64(i), data)
+		if err != nil {
+			return nil
+		}
+		list = append(list, e)
+	}
+	v := &View{read: map[uint64]Entry{}}
+	if len(list) == 0 || first != max(list[len(list)-1].StateAt, 1) || v.extend(list, objects, t) > 0 {
+		return nil
+	}
+	return v
 }
 
 // copy returns a view that can be extended.
