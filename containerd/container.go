@@ -194,13 +194,19 @@ func (c *container) closeFiles(err *error) {
 }
 
 // cleanUp removes a container that this client holds. If only the removal of a query's
-// container is left, it runs in the background, so that nobody waits for it before the
-// answer; the next sweep repeats it if it fails.
+// container is left, or that of an action which succeeded and whose end is recorded, it runs in
+// the background, so that nobody waits for it before the answer; the next sweep repeats it if it
+// fails. An action's is gone when the Runtime is closed.
 func (c *container) cleanUp(ctx context.Context, err *error) {
 	switch {
 	case c.holder == byBackground || c.holder == byIdlePool:
 	case c.complete && c.holder == byClient && *err == nil:
-		c.removeNow(ctx)
+		c.holder = byBackground
+		c.r.runsOpen.Go(func() {
+			if c.removeAll(ctx) == nil { // otherwise it is swept
+				_ = layout.RemoveFiles(c.dir()) // last: they say how it ended, if this client is killed; if it fails, they are swept
+			}
+		})
 	case c.spec.Kind == runner.Query && c.phase == taskDeleted && *err == nil && c.lock == nil:
 		c.r.runsOpen.Go(func() { _ = c.removeAll(ctx) })
 	default:
@@ -276,17 +282,6 @@ func (c *container) removeLater(ctx context.Context) {
 			c.r.conn.MarkDirty()
 		case <-time.After(removeAfter):
 			_ = c.removeAll(ctx) // if it fails, it is swept
-		}
-	})
-}
-
-// removeNow removes the container of an action whose end is recorded in the background, with its files last: they say
-// how it ended, if this client is killed meanwhile. The Runtime is not closed before it is gone.
-func (c *container) removeNow(ctx context.Context) {
-	c.holder = byBackground
-	c.r.runsOpen.Go(func() {
-		if c.removeAll(ctx) == nil { // otherwise it is swept
-			_ = layout.RemoveFiles(c.dir()) // if it fails, too
 		}
 	})
 }

@@ -138,7 +138,8 @@ func (w *sharedContainer) waits() bool {
 
 // newShared creates and starts a container for queries like s, or takes one that an
 // earlier command has left. Its first process, the agent, starts the programs.
-func (r *Runtime) newShared(ctx context.Context, s runner.Spec, image *unpacked.Prepared, keptOnly bool) (w *sharedContainer, kept bool, err error) {
+func (r *Runtime) newShared(ctx context.Context, s runner.Spec, image *unpacked.Prepared, keptOnly bool) (w *sharedContainer, kept bool,
+	err error) {
 	file, err := r.agentFile(r.shared.agent)
 	if err != nil {
 		return nil, false, err
