@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"deployster/internal/base/durable"
+	"deployster/internal/base/sharedlog"
 )
 
 // announced is the directory next to a state file that has what other projects announce to it.
@@ -65,10 +66,36 @@ func (b *remote) Announce(id string, data []byte) error {
 }
 
 func (b *remote) Announced() (map[string][]byte, error) {
+	if a := b.place.ahead.Swap(nil); a != nil && b.claim == nil {
+		<-a.done
+		return a.list, b.word(a.err)
+	}
+	list, err := announced(b.log)
+	return list, b.word(err)
+}
+
+func announced(l *sharedlog.Log) (map[string][]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), reading)
 	defer cancel()
-	list, err := b.log.Announced(ctx)
-	return list, b.word(err)
+	return l.Announced(ctx)
+}
+
+// ahead is what is announced to a state, which is read while the state is, for whoever asks next. What arrives is in the state
+// before it is withdrawn; so who reads both at one time misses no more than who reads them a moment earlier.
+type ahead struct {
+	done chan struct{}
+	list map[string][]byte
+	err  error
+}
+
+// readAhead reads what is announced in the background.
+func (p *Remote) readAhead(l *sharedlog.Log) {
+	a := &ahead{done: make(chan struct{})}
+	p.ahead.Store(a)
+	go func() {
+		defer close(a.done)
+		a.list, a.err = announced(l)
+	}()
 }
 
 func (b *remote) Withdraw(id string) error {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"deployster/internal/base/diag"
@@ -24,6 +25,7 @@ type Remote struct {
 	Claims  sharedlog.Presence // the claims of the processes of this machine
 	Take    string             // the id of a claim to end, whoever holds it; "" = none
 	log     *sharedlog.Log
+	ahead   atomic.Pointer[ahead]
 }
 
 // maxRemoteCopies is how many earlier states are kept in a store.
@@ -94,6 +96,7 @@ func (b *remote) look() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), reading)
 	defer cancel()
+	b.place.readAhead(b.log)
 	v, err := b.log.View(ctx)
 	if err != nil {
 		return b.word(err)
