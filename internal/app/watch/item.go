@@ -16,6 +16,7 @@ type item struct {
 	due   time.Duration // when the next query is due
 	why   Why           // the reason of the next query, or of the one in progress
 	began time.Duration // when the last query started
+	spent time.Duration // when the rate of queries allows as many at once again as it ever does
 	late  time.Duration // how long after it was due it started
 
 	looking  bool
@@ -83,16 +84,22 @@ func (it *item) byTime(now time.Duration) time.Duration {
 	return now + about(every)
 }
 
-// byEvents returns the earliest time for a query because of an event.
+// byEvents returns the earliest time for a query because of an event. A few may follow each other at once: what a repair
+// changes is an event too, and a drift right after it does not wait.
 func (it *item) byEvents(now time.Duration) time.Duration {
-	least := gap
-	if it.noisy {
-		least = noisyGap
-	}
-	if it.failures > 0 {
+	switch {
+	case it.failures > 0:
 		return max(now, it.due) // a query that fails is not repeated more often
+	case it.noisy:
+		return max(now, it.began+noisyGap)
 	}
-	return max(now, it.began+least)
+	return max(now, it.spent-(atOnce-1)*gap)
+}
+
+// begin records that a query starts.
+func (it *item) begin(now time.Duration) {
+	it.late, it.began, it.spent = now-max(0, it.due), now, max(now, it.spent)+gap
+	it.looking, it.hangs, it.dirty, it.due = true, false, false, never
 }
 
 // unsettled reports whether changes are needed about it, or in progress, for another

@@ -109,8 +109,7 @@ func (w *watcher) startLooks(ctx context.Context, now time.Duration) {
 				it.cold = true
 				w.cold++
 			}
-			it.late = now - max(0, it.due)
-			it.looking, it.hangs, it.dirty, it.began, it.due = true, false, false, now, never
+			it.begin(now)
 			w.placed(it)
 			addr := it.Address
 			w.running.Go(func() {

@@ -10,7 +10,8 @@ const never = time.Duration(1<<63 - 1)
 
 // Intervals and limits.
 const (
-	gap      = time.Second      // between two queries by events
+	gap      = time.Second      // between two queries by events, on average
+	atOnce   = 3                // of them, after a quiet time
 	noisyGap = 10 * time.Second // the same, when events have reported no change
 	head     = 5 * time.Second  // a query by an event goes before polls that are due this much earlier
 
