@@ -130,6 +130,19 @@ func TestKept_SameAsTheStore(t *testing.T) {
 	}
 }
 
+// A store may have been replaced by another one, whose entries have the same numbers.
+func TestKept_OfAnotherLog(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for i, content := range []string{"one", "two"} {
+		store := plain{newWorld(uint64(i))}
+		record(t, store, content, false, true)
+		if got, _ := look(t, store, dir); got.Content != content {
+			t.Errorf("%q, want %q", got.Content, content)
+		}
+	}
+}
+
 // damage changes a bit of a file, or cuts it.
 func damage(t *testing.T, rnd *rand.Rand, name string) {
 	t.Helper()
