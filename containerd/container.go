@@ -204,7 +204,7 @@ func (c *container) cleanUp(ctx context.Context, err *error) {
 		c.holder = byBackground
 		c.r.runsOpen.Go(func() {
 			if c.removeAll(ctx) == nil { // otherwise it is swept
-				_ = layout.RemoveFiles(c.dir()) // last: they say how it ended, if this client is killed; if it fails, they are swept
+				_ = layout.RemoveFiles(c.dir()) // last: they show how it ended, if this client is killed; if it fails, they are swept
 			}
 		})
 	case c.spec.Kind == runner.Query && c.phase == taskDeleted && *err == nil && c.lock == nil:

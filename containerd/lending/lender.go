@@ -16,15 +16,15 @@ type Maker[T any] func(keptOnly bool) (made T, kept bool, err error)
 
 // Terms are the terms of a Lender.
 type Terms struct {
-	Most       int             // things at a time
+	Most       int             // objects at a time
 	Processors int             // of the machine
-	Losses     int             // of things that failed, after which nothing is lent any more
+	Losses     int             // of objects that failed, after which nothing is lent any more
 	Takes      time.Duration   // how long making one takes, until that is known
 	Patience   time.Duration   // nothing is made for somebody who has waited for less
 	Go         func(do func()) // runs something in the background of a borrower
 }
 
-// Lender lends things. It must be made with New.
+// Lender lends objects. It must be made with New.
 type Lender[T any] struct {
 	terms Terms
 
@@ -41,7 +41,7 @@ type Lender[T any] struct {
 	lost    int
 }
 
-// borrower is somebody who waits.
+// borrower is a caller that waits.
 type borrower[T any] struct {
 	maker Maker[T]
 	came  time.Time
@@ -124,7 +124,7 @@ func (l *Lender[T]) Drop(lost bool) {
 	l.grow()
 }
 
-// Take lends all things that are idle.
+// Take lends all objects that are idle.
 func (l *Lender[T]) Take() []T {
 	l.mu.Lock()
 	defer l.mu.Unlock()

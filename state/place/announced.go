@@ -80,7 +80,7 @@ func announced(l *sharedlog.Log) (map[string][]byte, error) {
 	return l.Announced(ctx)
 }
 
-// ahead is what is announced to a state, which is read while the state is, for whoever asks next. What arrives is in the state
+// ahead is what is announced to a state, which is read while the state is, for the next call of Announced. What arrives is in the state
 // before it is withdrawn; so who reads both at one time misses no more than who reads them a moment earlier.
 type ahead struct {
 	done chan struct{}
