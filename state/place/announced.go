@@ -81,7 +81,7 @@ func announced(l *sharedlog.Log) (map[string][]byte, error) {
 }
 
 // ahead is what is announced to a state, which is read while the state is, for the next call of Announced. What arrives is in the state
-// before it is withdrawn; so who reads both at one time misses no more than who reads them a moment earlier.
+// before it is withdrawn; so who reads both concurrently misses no more than who reads them a moment earlier.
 type ahead struct {
 	done chan struct{}
 	list map[string][]byte
