@@ -61,8 +61,15 @@ type result struct {
 
 // Evaluator returns an evaluator against the known states.
 func (m *Modules) Evaluator(s instance.States) *Evaluator {
-	return &Evaluator{M: m, scope: s, done: map[MemoKey]result{}, states: map[string]cty.Value{},
-		types: map[string]values.StateType{}, kept: map[*instance.Instance][]string{}}
+	return &Evaluator{M: m, scope: s}
+}
+
+// put adds to a map of an evaluator, which makes it first: most need none.
+func put[K comparable, V any](to *map[K]V, key K, v V) {
+	if *to == nil {
+		*to = map[K]V{}
+	}
+	(*to)[key] = v
 }
 
 func (e *Evaluator) configValue(i *instance.Instance) (cty.Value, hcl.Diagnostics) {
@@ -79,7 +86,9 @@ func (e *Evaluator) configValue(i *instance.Instance) (cty.Value, hcl.Diagnostic
 func (e *Evaluator) freshConfig(i *instance.Instance) (cty.Value, hcl.Diagnostics) {
 	v, diags := e.Value(i.Decl.Attrs["config"].Expr, i.Scope())
 	if last := e.scope[i.Address].Last; last != nil && i.Decl.Ignored.Any() && !diags.HasErrors() {
-		v, e.kept[i] = i.Decl.Ignored.Keep(v, last)
+		kept := []string(nil)
+		v, kept = i.Decl.Ignored.Keep(v, last)
+		put(&e.kept, i, kept)
 	}
 	return v, diags
 }
@@ -108,13 +117,13 @@ func (e *Evaluator) memo(key MemoKey, expr hcl.Expression, eval func() (cty.Valu
 			MaxChain)}
 	}
 	defer func() { e.chain-- }()
-	e.done[key] = result{busy: true}
+	put(&e.done, key, result{busy: true})
 	value, diags := eval()
 	if diags.HasErrors() {
 		value = cty.DynamicVal // reported once: values that depend on it are unknown
 	}
 	got := values.Sized{Value: value, Size: limits.TextSize(value)}
-	e.done[key] = result{Sized: got}
+	put(&e.done, key, result{Sized: got})
 	return got, diags
 }
 

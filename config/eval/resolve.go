@@ -42,6 +42,6 @@ func (e *Evaluator) stateType(address string) values.StateType {
 		schema = publishedSchema
 	}
 	t := e.M.types.Of(schema)
-	e.types[address] = t
+	put(&e.types, address, t)
 	return t
 }

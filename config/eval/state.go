@@ -60,7 +60,7 @@ func (e *Evaluator) stateValue(address string, wants []Want) (cty.Value, hcl.Dia
 		}
 		base = values.MarkMayChange(values.MakeUnknown(base, known.Unknown), known.MayChange)
 		base = values.MarkState(base, known.Sensitive)
-		e.states[address] = base
+		put(&e.states, address, base)
 	}
 	if known.Complete {
 		return base, nil

@@ -82,7 +82,7 @@ func (e *Evaluator) validateLate(v *decl.Variable, value cty.Value, mod *instanc
 	if _, done := e.done[key]; done || len(v.Checks) == 0 || !value.IsWhollyKnown() {
 		return nil
 	}
-	e.done[key] = result{}
+	put(&e.done, key, result{})
 	var diags hcl.Diagnostics
 	for _, check := range v.Checks {
 		diags = append(diags, e.validate(v, check, mod)...)

@@ -136,7 +136,33 @@ func (m *meter) count(v cty.Value) {
 // Metered wraps those parts of everything below a node that can be evaluated many
 // times or in which numbers grow. It must run once, before the node is used.
 func Metered(n hclsyntax.Node) {
-	_ = hclsyntax.Walk(n, wrapper{}) // it reports nothing
+	switch n := n.(type) { // hcl's walk allocates for each node, and most are one of these, which are not wrapped
+	case *hclsyntax.Body:
+		for _, a := range n.Attributes {
+			Metered(a.Expr)
+		}
+		for _, b := range n.Blocks {
+			Metered(b.Body)
+		}
+	case *hclsyntax.ObjectConsExpr:
+		for _, item := range n.Items {
+			Metered(item.KeyExpr)
+			Metered(item.ValueExpr)
+		}
+	case *hclsyntax.ObjectConsKeyExpr:
+		Metered(n.Wrapped)
+	case *hclsyntax.TupleConsExpr:
+		for _, item := range n.Exprs {
+			Metered(item)
+		}
+	case *hclsyntax.TemplateExpr:
+		for _, part := range n.Parts {
+			Metered(part)
+		}
+	case *hclsyntax.LiteralValueExpr, *hclsyntax.ScopeTraversalExpr:
+	default:
+		_ = hclsyntax.Walk(n, wrapper{}) // it reports nothing
+	}
 }
 
 type wrapper struct{}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"github.com/zclconf/go-cty/cty"
+
+	"deployster/internal/base/jsondoc"
 )
 
 // binaryExponent limits computed numbers, in powers of two: larger ones take minutes
@@ -51,6 +53,13 @@ func (c *valueCheck) visit(v cty.Value, depth int) error {
 		}
 	case v.Type() == cty.Number:
 		return CheckNumber(v.AsBigFloat())
+	case v.Type().IsObjectType():
+		for _, name := range jsondoc.Keys(v.Type().AttributeTypes()) {
+			if err := c.visit(v.GetAttr(name), depth+1); err != nil {
+				c.at = append(c.at, name)
+				return err
+			}
+		}
 	case v.CanIterateElements():
 		i := 0
 		for it := v.ElementIterator(); it.Next(); i++ {

@@ -69,7 +69,14 @@ func StaticObject(m *eval.Modules, a *hcl.Attribute, what string, at instance.Sc
 // resolve encodes a value as JSON, with the pointers of its unknown and sensitive parts.
 func resolve(e *eval.Evaluator, expr hcl.Expression, at instance.Scope, v cty.Value) (instance.Resolved, hcl.Diagnostics) {
 	out := instance.Resolved{Unknown: map[string]string{}}
-	plain, marks := v.UnmarkDeepWithPaths()
+	var marks []cty.PathValueMarks
+	plain := v
+	if !values.IsPlain(v) {
+		plain, marks = v.UnmarkDeepWithPaths()
+		if !e.Dry {
+			out.Unknown = trace.Unknown(e, expr, at, v)
+		}
+	}
 	for _, pm := range marks {
 		if pm.Marks.Has(values.Sensitive{}) {
 			out.Sensitive = append(out.Sensitive, values.PathPointer(v, pm.Path))
@@ -77,9 +84,6 @@ func resolve(e *eval.Evaluator, expr hcl.Expression, at instance.Scope, v cty.Va
 	}
 	slices.Sort(out.Sensitive)
 	out.Sensitive = slices.Compact(out.Sensitive)
-	if !e.Dry {
-		out.Unknown = trace.Unknown(e, expr, at, v)
-	}
 	for _, pm := range marks {
 		pointer := values.PathPointer(v, pm.Path)
 		if _, unknown := out.Unknown[pointer]; !unknown && pm.Marks.Has(values.MayChange{}) {

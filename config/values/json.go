@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -84,10 +82,10 @@ func (w *Writer) Value(v cty.Value) error {
 		}
 		w.Out.WriteString(text)
 	case typ.IsObjectType():
-		return w.object(slices.Sorted(maps.Keys(typ.AttributeTypes())), v.GetAttr)
+		return w.object(jsondoc.Keys(typ.AttributeTypes()), v.GetAttr)
 	case typ.IsMapType():
 		items := v.AsValueMap()
-		return w.object(slices.Sorted(maps.Keys(items)), func(key string) cty.Value { return items[key] })
+		return w.object(jsondoc.Keys(items), func(key string) cty.Value { return items[key] })
 	case v.CanIterateElements():
 		w.Out.WriteByte('[')
 		for i, item := range v.AsValueSlice() {

@@ -74,6 +74,22 @@ func changeAt(v cty.Value, pointers [][]string, change func(cty.Value) cty.Value
 	return cty.TupleVal(items).WithMarks(marks)
 }
 
+// IsPlain reports whether nothing in v is unknown or has a mark, as in most configs.
+func IsPlain(v cty.Value) bool {
+	if v.IsMarked() || !v.IsKnown() {
+		return false
+	}
+	if v.IsNull() || !v.Type().IsObjectType() {
+		return v.Type().IsPrimitiveType() || v.IsWhollyKnown() && !v.ContainsMarked()
+	}
+	for name := range v.Type().AttributeTypes() {
+		if !IsPlain(v.GetAttr(name)) {
+			return false
+		}
+	}
+	return true
+}
+
 // UnknownLike returns an unknown value with the marks of v and of its parts.
 func UnknownLike(v cty.Value) cty.Value {
 	_, marks := v.UnmarkDeep()

@@ -96,7 +96,7 @@ func (d *decision) prepare(ctx context.Context) bool {
 			return false
 		}
 	}
-	resolved, diags := m.Config(addr, d.scope(d.decisions.view))
+	resolved, diags := m.Config(addr, d.expected())
 	if d.report(diags); diags.HasErrors() {
 		return false
 	}
@@ -127,6 +127,9 @@ func (d *decision) report(diags diag.Diagnostics) { d.session.Findings.Report(d.
 func (d *decision) scope(view func(string) observe.View) config.States {
 	return observe.States(append(slices.Clone(d.before), d.r.Address), view, d.subject.Prior)
 }
+
+// expected is scope as dependencies are expected to be.
+func (d *decision) expected() config.States { return d.scope(d.decisions.view) }
 
 // doubts returns why a removal of the plan may destroy the object; nil = none does.
 func (d *decision) doubts() *reason.Reason { return d.matched.Facts.Doubts(d.r.Address) }

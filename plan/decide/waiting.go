@@ -73,13 +73,13 @@ func (d *decision) fixed() bool {
 
 // hostKnown reports whether the host of the resource is known; its errors are reported elsewhere.
 func (d *decision) hostKnown() bool {
-	open, _ := latehost.WhyUnknown(d.subject.Manifest, d.step.Settings.Host, d.scope(d.decisions.view))
+	open, _ := latehost.WhyUnknown(d.subject.Manifest, d.step.Settings.Host, d.expected)
 	return open == nil
 }
 
 // mustWait returns why a resource cannot be queried yet, or nil. Not ok = an error was reported.
 func (d *decision) mustWait() (why *reason.Reason, ok bool) {
-	open, diags := latehost.WhyUnknown(d.subject.Manifest, d.step.Settings.Host, d.scope(d.decisions.view))
+	open, diags := latehost.WhyUnknown(d.subject.Manifest, d.step.Settings.Host, d.expected)
 	d.report(diags)
 	return cmp.Or(d.whyDeferred(), open), !diags.HasErrors()
 }

@@ -39,11 +39,11 @@ func Known(m *config.Manifest, view func(addr string) observe.View, prior state.
 
 // WhyUnknown returns why the resources on a host cannot be queried yet; nil = they can. on is the host
 // as it was known before any image was queried; nil = this machine.
-func WhyUnknown(m *config.Manifest, on *runner.Host, scope config.States) (why *reason.Reason, diags diag.Diagnostics) {
+func WhyUnknown(m *config.Manifest, on *runner.Host, scope func() config.States) (why *reason.Reason, diags diag.Diagnostics) {
 	if on == nil {
 		return nil, nil
 	}
-	host, open, late, diags := config.LateHost(m, on.Name, scope)
+	host, open, late, diags := config.LateHost(m, on.Name, scope())
 	switch {
 	case !late || diags.HasErrors():
 		return nil, diags

@@ -297,7 +297,12 @@ func (t Object) place() string {
 
 // join makes one text of several parts; different parts give different texts.
 func join(parts ...string) string {
+	size := len(parts)
+	for _, p := range parts {
+		size += len(p)
+	}
 	var b strings.Builder
+	b.Grow(size)
 	for _, p := range parts {
 		b.WriteString(strings.ReplaceAll(strings.ReplaceAll(p, "\\", `\\`), "|", `\p`))
 		b.WriteByte('|')

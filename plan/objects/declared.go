@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 
@@ -99,7 +98,7 @@ func surroundingsOf(config json.RawMessage, settings runner.Settings, mounts []r
 	if canonical, err := jsondoc.Canonical(config); err == nil && !bytes.Equal(canonical, config) {
 		t.Config = canonical
 	}
-	for _, name := range slices.Sorted(maps.Keys(settings.Env)) {
+	for _, name := range jsondoc.Keys(settings.Env) {
 		t.Env += name + "=" + settings.Env[name] + "\x00"
 	}
 	for _, m := range mounts {

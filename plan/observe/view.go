@@ -71,7 +71,7 @@ func Overlay(base, top json.RawMessage) json.RawMessage {
 // States returns the states that expressions may use of the given resources. prior is the
 // recorded state, for the values that ignore_changes keeps.
 func States(addresses []string, view func(addr string) View, prior state.Snapshot) config.States {
-	scope := config.States{}
+	scope := make(config.States, len(addresses))
 	for _, addr := range addresses {
 		v := view(addr)
 		known := config.ResourceState{Known: v.State, Complete: v.State != nil && !v.Partial, Sensitive: v.Hidden, Schema: v.Schema,

@@ -67,7 +67,7 @@ func (p *Plugs) Grant(ctx context.Context, r *config.Resource, t protocol.Type) 
 	var mounts []runner.Mount
 	var diags diag.Diagnostics
 	taken := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(t.Plugs)) {
+	for _, name := range jsondoc.Keys(t.Plugs) {
 		want := t.Plugs[name]
 		plug, declared := p.byName[name]
 		if declared && r.Settings.WholeMachine && plug.Artifact == "" && plug.Content == "" {
@@ -154,7 +154,7 @@ func (p *Plugs) Named(ctx context.Context, r *config.Resource, t protocol.Type, 
 
 // Waits returns the artifact whose files a resource would get, and that has no version yet; "" = there is none.
 func (p *Plugs) Waits(ctx context.Context, r *config.Resource, t protocol.Type) string {
-	for _, name := range slices.Sorted(maps.Keys(t.Plugs)) {
+	for _, name := range jsondoc.Keys(t.Plugs) {
 		plug := p.byName[name]
 		if plug.Artifact == "" || p.artifacts == nil || !Allowed(plug, r) {
 			continue

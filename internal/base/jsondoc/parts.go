@@ -15,12 +15,25 @@ func TopLevel(object, but json.RawMessage) []string {
 		return []string{""}
 	}
 	var pointers []string
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
+	for _, key := range Keys(keys) {
 		if _, there := other[key]; !there {
 			pointers = append(pointers, JoinPointer([]string{key}))
 		}
 	}
 	return pointers
+}
+
+// Keys returns the keys of an object, sorted.
+func Keys[V any](object map[string]V) []string {
+	if len(object) == 0 {
+		return nil
+	}
+	keys := make([]string, 0, len(object))
+	for key := range object {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // Without returns a document without the values at the pointers: a pointer to an element

@@ -21,7 +21,12 @@ func Pointer(p string) []string {
 
 // JoinPointer is the opposite of Pointer.
 func JoinPointer(steps []string) string {
+	size := len(steps)
+	for _, s := range steps {
+		size += len(s)
+	}
 	var b strings.Builder
+	b.Grow(size)
 	for _, s := range steps {
 		b.WriteByte('/')
 		b.WriteString(strings.ReplaceAll(strings.ReplaceAll(s, "~", "~0"), "/", "~1"))

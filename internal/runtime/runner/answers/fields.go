@@ -196,7 +196,7 @@ func (f *Fields) entries(key string) *Fields {
 }
 
 // keys returns the keys of the members, sorted.
-func (f *Fields) keys() []string { return slices.Sorted(maps.Keys(f.members)) }
+func (f *Fields) keys() []string { return jsondoc.Keys(f.members) }
 
 // Done records a problem if there is a key that was not read: a misspelt key must not
 // pass for an absent one.

@@ -73,6 +73,14 @@ func protocolError(k call, answer []byte, cause error) error {
 
 // callError returns the error of an invocation; nil if it ended with exit code zero.
 func callError(k call, r runner.Result, err error) error {
+	if err == nil && r.ExitCode == 0 {
+		return saidError(k, r)
+	}
+	return failedCall(k, r, err)
+}
+
+// failedCall is callError for what did not end with exit code zero. It alone keeps the call.
+func failedCall(k call, r runner.Result, err error) error {
 	image := diag.Visible(k.target.Reference)
 	var timeout *runner.TimeoutError
 	var output *runner.OutputError
@@ -83,8 +91,6 @@ func callError(k call, r runner.Result, err error) error {
 	var answer *runner.AnswerError
 	var start *runner.StartError
 	switch {
-	case err == nil && r.ExitCode == 0:
-		return saidError(k, r)
 	case err == nil:
 		return exitError(k, r)
 	case errors.As(err, &timeout):
