@@ -96,7 +96,7 @@ func (d *decision) prepare(ctx context.Context) bool {
 			return false
 		}
 	}
-	resolved, diags := m.Config(addr, d.expected())
+	resolved, diags := d.matched.Facts.Config(m, addr, d.expected())
 	if d.report(diags); diags.HasErrors() {
 		return false
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"deployster/config"
+	"deployster/internal/base/diag"
 	"deployster/internal/base/parallel"
 	"deployster/internal/runtime/runner"
 	"deployster/plan/match"
@@ -30,6 +31,14 @@ type Facts struct {
 	input    match.Input
 	triggers map[string]*reason.Reason // address of a resource that replace_triggered_by replaces -> why
 	open     map[string]bool           // resources of which something was learned since the last Match
+	configs  map[string]evaluation     // address -> its config as it was matched, until it is decided
+}
+
+// evaluation is what a config was evaluated to, and with what.
+type evaluation struct {
+	manifest *config.Manifest
+	known    config.States
+	resolved config.Resolved
 }
 
 // None returns a Matched without any facts: no resource has an entry of its own yet.
@@ -41,8 +50,8 @@ func Gather(x *query.Session) *Facts {
 	s := x.Subject
 	f := &Facts{first: order.CreatedFirst(s.Manifest), doubts: map[string]*reason.Reason{}, triggers: map[string]*reason.Reason{},
 		open: map[string]bool{}}
-	views, resources := observe.Recorded(s.Prior), s.Matched()
-	f.input.Declared = parallel.Map(resources, func(r *config.Resource) match.Declared { return declared(x, r, views) })
+	resources := s.Matched()
+	f.declare(x, resources)
 	f.input.Recorded = make([]match.Recorded, 0, len(s.Prior.Resources))
 	for _, addr := range slices.Sorted(maps.Keys(s.Prior.Resources)) {
 		at, number := moves.RecordedAt(addr)
@@ -80,12 +89,56 @@ func schemasOf(x *query.Session, resources []*config.Resource) map[string]json.R
 	return known
 }
 
-// declared describes a resource, with the recorded states of the resources that it uses.
-func declared(x *query.Session, r *config.Resource, views func(addr string) observe.View) match.Declared {
-	ty, scope := x.Types.TypeOf(r.Address), append(subject.Predecessors(r), r.Address)
-	resolved, diags := x.Subject.Manifest.Config(r.Address, observe.States(scope, views, x.Subject.Prior))
+// declare describes the resources.
+func (f *Facts) declare(x *query.Session, resources []*config.Resource) {
+	type described struct {
+		match.Declared
+		evaluation
+		whole bool // the config has neither errors nor warnings
+	}
+	recorded := observe.Recorded(x.Subject.Prior)
+	list := parallel.Map(resources, func(r *config.Resource) described {
+		scope := append(subject.Predecessors(r), r.Address)
+		e := evaluation{manifest: x.Subject.Manifest, known: observe.States(scope, func(addr string) observe.View {
+			if addr == r.Address {
+				return observe.View{Partial: true}
+			}
+			v := recorded(addr)
+			if v.State != nil {
+				v.Schema = x.Types.TypeOf(addr).StateSchema
+			}
+			return v
+		}, x.Subject.Prior)}
+		var diags diag.Diagnostics
+		e.resolved, diags = e.manifest.Config(r.Address, e.known)
+		return described{declared(x, r, e.resolved, diags.HasErrors()), e, len(diags) == 0}
+	})
+	f.input.Declared, f.configs = make([]match.Declared, len(list)), make(map[string]evaluation, len(list))
+	for i, d := range list {
+		if f.input.Declared[i] = d.Declared; d.whole {
+			f.configs[d.Address] = d.evaluation
+		}
+	}
+}
+
+// Config evaluates the config of a resource that is decided. Where what it uses was found as it is recorded, this was
+// done to match the resource.
+func (f *Facts) Config(m *config.Manifest, addr string, known config.States) (config.Resolved, diag.Diagnostics) {
+	f.mu.Lock()
+	was, done := f.configs[addr]
+	delete(f.configs, addr)
+	f.mu.Unlock()
+	if done && was.manifest == m && was.known.Equal(known) {
+		return was.resolved, nil
+	}
+	return m.Config(addr, known)
+}
+
+// declared describes a resource by its config, with the recorded states of the resources that it uses.
+func declared(x *query.Session, r *config.Resource, resolved config.Resolved, broken bool) match.Declared {
+	ty := x.Types.TypeOf(r.Address)
 	d := match.Declared{Address: r.Address, Replace: x.Subject.Replaces(r.Address), New: r.New, Ignored: r.Ignored,
-		Late: diags.HasErrors() || !objects.Known(ty, resolved.Unknown),
+		Late: broken || !objects.Known(ty, resolved.Unknown),
 		Thing: objects.Declared(x.Prober, r.TypeRef, ty, resolved.Value, r.Settings,
 			runner.MountsIn(x.Workdir, x.Types.Mounts(r.Address)))}
 	if r.ReadOnly {

@@ -71,7 +71,9 @@ func (d *Types) Query(ctx context.Context, wanted func(addr string) bool) {
 	if len(d.subject.Lacking) > 0 {
 		d.subject.Narrow()
 	}
-	d.subject.Manifest = config.Converting(d.subject.Manifest, d.TypeOf)
+	if len(first)+len(others) > 0 {
+		d.subject.Manifest = config.Converting(d.subject.Manifest, d.TypeOf)
+	}
 	for _, r := range slices.Concat(first, others) {
 		if ty, ok := d.types[r.Address]; ok && (ty.Digest != "" || r.Publish != nil) {
 			d.findings.Report(r, "", refresh.CheckSubscriptions(r, ty))
