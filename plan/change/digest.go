@@ -59,6 +59,7 @@ type hasher struct {
 	hash hash.Hash
 	enc  *json.Encoder
 
+	init    protocol.Type // of the step that is hashed
 	last    protocol.Type
 	lastSum []byte // nil = no step was hashed yet
 
@@ -76,12 +77,11 @@ func (h *hasher) sum(addr string, s *Step) (sum [sha256.Size]byte, err error) {
 	if h.step = (Step{}); s != nil {
 		h.step = *s
 	}
-	init := h.step.Init
-	h.step.Init = protocol.Type{}
-	if h.lastSum == nil || !reflect.DeepEqual(init, h.last) {
+	h.init, h.step.Init = h.step.Init, protocol.Type{}
+	if h.lastSum == nil || !reflect.DeepEqual(&h.init, &h.last) {
 		h.hash.Reset()
-		err = h.enc.Encode(init)
-		h.last, h.lastSum = init, h.hash.Sum(nil)
+		err = h.enc.Encode(&h.init)
+		h.last, h.lastSum = h.init, h.hash.Sum(nil)
 	}
 	h.hash.Reset()
 	h.hash.Write(h.lastSum)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sync"
 
 	"deployster/plan/change"
 	"deployster/plan/match"
@@ -22,7 +23,7 @@ type Removal struct {
 // Removals lists what steps destroy, sorted, without the objects of types with memory, and those of exclusive sets: these
 // come after all resources of their type.
 func (m *Matched) Removals(steps map[string]*change.Step) (list []Removal) {
-	declared, recorded := m.Classes()
+	classes := sync.OnceValues(m.Classes) // most plans remove nothing
 	for _, addr := range slices.Sorted(maps.Keys(steps)) {
 		switch step := steps[addr]; step.Change() {
 		case observe.Destroy:
@@ -30,9 +31,11 @@ func (m *Matched) Removals(steps map[string]*change.Step) (list []Removal) {
 				continue
 			}
 			key := m.ends[addr].Recorded
+			_, recorded := classes()
 			list = append(list, Removal{addr, recorded[key], key, false})
 		case observe.Replace:
 			key := m.Pair(addr).Recorded
+			declared, recorded := classes()
 			list = append(list, Removal{addr, cmp.Or(recorded[key], declared[addr]), key, true})
 		}
 	}

@@ -71,13 +71,14 @@ func Overlay(base, top json.RawMessage) json.RawMessage {
 // States returns the states that expressions may use of the given resources. prior is the
 // recorded state, for the values that ignore_changes keeps.
 func States(addresses []string, view func(addr string) View, prior state.Snapshot) config.States {
-	scope := make(config.States, len(addresses))
+	scope, recorded := make(config.States, len(addresses)), make([]config.LastConfig, 0, len(addresses))
 	for _, addr := range addresses {
 		v := view(addr)
 		known := config.ResourceState{Known: v.State, Complete: v.State != nil && !v.Partial, Sensitive: v.Hidden, Schema: v.Schema,
 			Expected: v.Stays, Unknown: v.Unknown, MayChange: v.Staying}
 		if entry, ok := prior.Completed(addr); ok { // ignore_changes keeps no values of an incomplete entry
-			known.Last = &config.LastConfig{Value: entry.Config, Sensitive: entry.Sensitive.Config}
+			recorded = append(recorded, config.LastConfig{Value: entry.Config, Sensitive: entry.Sensitive.Config})
+			known.Last = &recorded[len(recorded)-1]
 		}
 		scope[addr] = known
 	}

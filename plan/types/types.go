@@ -155,9 +155,8 @@ func (d *Types) init(ctx context.Context, r *config.Resource) {
 		d.lackFiles(r.Address, waits)
 	}
 	shared := d.typeCache[r.TypeRef]
-	if shared == nil || !reflect.DeepEqual(*shared, ty) {
-		said := ty // the copy outlives the call
-		shared = &said
+	if shared == nil || !reflect.DeepEqual(shared, &ty) {
+		shared = &ty
 		d.typeCache[r.TypeRef] = shared
 	}
 	d.types[r.Address], d.mounts[r.Address] = shared, mounts

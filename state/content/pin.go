@@ -2,7 +2,9 @@ package content
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,7 +31,8 @@ func EntryHash(e Entry) string {
 	if err != nil {
 		b = fmt.Appendf(nil, "%s\x00%s\x00%s", e.Type, e.Config, e.State)
 	}
-	return fmt.Sprintf("sha256:%x", sha256.Sum256(b))
+	sum := sha256.Sum256(b)
+	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // Pin returns what a plan pins of the entry of a resource, "" if there is no entry.
@@ -43,7 +46,7 @@ func (s Snapshot) Pin(addr string) string {
 // Pin returns the EntryHash of an entry, the run that last acted on it, and when it was VALID:
 // an object that was created again since is another object, with another memory, however equal.
 func (e Entry) Pin() string {
-	return fmt.Sprintf("%s %d %s", EntryHash(e), e.Acted, e.ValidAt.UTC().Format(time.RFC3339Nano))
+	return EntryHash(e) + " " + strconv.FormatUint(e.Acted, 10) + " " + e.ValidAt.UTC().Format(time.RFC3339Nano)
 }
 
 // Holds reports whether an entry has the pinned content, whichever run acted on it since.

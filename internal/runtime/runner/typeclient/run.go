@@ -106,15 +106,13 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 		spec.MaxStdout, spec.KeepLog = maxActionAnswer, max(spec.KeepLog, runner.KeepOutcome)
 	}
 	if k.onEnd != nil {
-		spec.Ended = func(r runner.Result, err error) error {
-			k.forget(&r)
-			return k.onEnd(r, callError(k, c.o.hidden(r, err), err))
-		}
+		spec.Ended = c.ended(k)
 	}
 	var flush []func()
 	if c.o.Log != nil && !k.secret { // what it prints is hidden once it has ended
+		address, step := k.target.Address, k.step
 		watch := func(s Stream) io.Writer {
-			w, end := Lines(k.target.Address, k.step, s, c.o.Log)
+			w, end := Lines(address, step, s, c.o.Log)
 			flush = append(flush, end)
 			return w
 		}
@@ -144,6 +142,14 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 		c.o.Record(k.invocation(p, started, r, err))
 	}
 	return r, callError(k, c.o.hidden(r, err), err)
+}
+
+// ended returns what is called with the end of a call while a later command can still adopt it.
+func (c *Client) ended(k call) func(runner.Result, error) error {
+	return func(r runner.Result, err error) error {
+		k.forget(&r)
+		return k.onEnd(r, callError(k, c.o.hidden(r, err), err))
+	}
 }
 
 // forget takes a memory with the value of a secret out of the result of an action, and an answer about an artifact: it would be
