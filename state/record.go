@@ -131,13 +131,16 @@ func decodeBody(body []byte) (record, bool) {
 // the end, because a crash left them half written. An error means damage to facts that
 // the disk had confirmed.
 func decodeJournal(data []byte) (records []record, dropped int, err error) {
+	records = make([]record, 0, bytes.Count(data, []byte("\n")))
 	prev, rest := "", data
 	for len(rest) > 0 {
 		line, after, whole := bytes.Cut(rest, []byte("\n"))
 		r, ok := decodeLine(line)
 		seq := uint64(len(records)) + 1
-		if _, intact := lines.Body(line); whole && !ok && intact {
-			return nil, 0, fmt.Errorf("record %d: %w", seq, errNotUnderstood)
+		if whole && !ok {
+			if _, intact := lines.Body(line); intact {
+				return nil, 0, fmt.Errorf("record %d: %w", seq, errNotUnderstood)
+			}
 		}
 		if !whole || !ok || r.Seq != seq || r.Prev != prev {
 			if lines.Confirm(rest, seq) {

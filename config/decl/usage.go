@@ -1,10 +1,11 @@
 package decl
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"deployster/internal/base/jsondoc"
 )
 
 // Usage describes a kind of place for expressions: it decides what they may refer to.
@@ -57,7 +58,7 @@ func (b *Module) Expressions(visit func(Expression)) {
 
 // sorted visits the blocks of a map in the order of their names.
 func sorted[V any](in map[string]V, visit func(V)) {
-	for _, name := range slices.Sorted(maps.Keys(in)) {
+	for _, name := range jsondoc.Keys(in) {
 		visit(in[name])
 	}
 }

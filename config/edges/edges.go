@@ -15,6 +15,7 @@ import (
 	"deployster/config/refs"
 	"deployster/config/trace"
 	"deployster/config/values"
+	"deployster/internal/base/jsondoc"
 )
 
 // maxEdges is the limit on the dependencies of all resources together: ten thousand
@@ -82,7 +83,7 @@ func (r *collector) edges(i *instance.Instance) {
 		i.Subscribes = byEvent.addresses()
 	}
 	if len(byRef.files) > 0 {
-		i.Artifacts = slices.Sorted(maps.Keys(byRef.files))
+		i.Artifacts = jsondoc.Keys(byRef.files)
 	}
 	byOrder.merge(&byEvent)
 	byOrder.merge(r.module(i.Mod))
@@ -92,7 +93,7 @@ func (r *collector) edges(i *instance.Instance) {
 	for _, address := range i.WaitsFor { // the pending blocks of its aliases
 		byOrder.waitFor(address)
 	}
-	i.WaitsFor = slices.Sorted(maps.Keys(byOrder.waits))
+	i.WaitsFor = jsondoc.Keys(byOrder.waits)
 	i.Waits = len(i.WaitsFor) > 0
 	i.Edges = make([]instance.Edge, 0, len(byRef.found)+len(byAlias))
 	for to := range byAlias {

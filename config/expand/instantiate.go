@@ -13,6 +13,7 @@ import (
 	"deployster/config/instance"
 	"deployster/config/refs"
 	"deployster/config/source"
+	"deployster/internal/base/jsondoc"
 )
 
 // Instantiate creates the instances, and evaluates everything that needs no state.
@@ -114,7 +115,7 @@ func (m *Instances) resolveAliases(e *eval.Evaluator, i *instance.Instance) hcl.
 		i.ByAlias = make(map[string]*instance.Instance, len(i.Decl.Aliases))
 		i.Aliases = make(map[string]string, len(i.Decl.Aliases))
 	}
-	for _, alias := range slices.Sorted(maps.Keys(i.Decl.Aliases)) {
+	for _, alias := range jsondoc.Keys(i.Decl.Aliases) {
 		t := i.Decl.Aliases[alias]
 		if t.Resource == nil {
 			continue

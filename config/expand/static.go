@@ -83,10 +83,13 @@ type attrReader struct {
 
 func (a *attrReader) read(name string, want cty.Type, set func(cty.Value) error) {
 	attr := a.attrs[name]
+	if attr == nil {
+		return
+	}
 	usage := decl.Usage{What: "the attribute " + name + " of " + a.of, Static: true, Repeated: a.repeated}
 	var v cty.Value
 	var diags hcl.Diagnostics
-	if a.late != nil && attr != nil && a.m.NeedsStates(attr.Expr, a.at.Mod.Decl) {
+	if a.late != nil && a.m.NeedsStates(attr.Expr, a.at.Mod.Decl) {
 		usage.Static = false
 		if v, diags = a.m.LateAttr(attr, want, usage, a.at, a.e); v == cty.NilVal && !diags.HasErrors() {
 			*a.late = append(*a.late, name)

@@ -10,6 +10,7 @@ import (
 	"deployster/config/addresses"
 	"deployster/config/decl"
 	"deployster/config/refs"
+	"deployster/internal/base/jsondoc"
 	"deployster/internal/base/parallel"
 )
 
@@ -164,7 +165,7 @@ func (ck Checker) resourceConnections(b *decl.Module, r *decl.Resource) []connec
 	}
 	out = append(out, ck.repetitionConnections(&r.Block, b)...)
 	out = append(out, ck.hostConnections(b, r)...)
-	for _, alias := range slices.Sorted(maps.Keys(r.Aliases)) {
+	for _, alias := range jsondoc.Keys(r.Aliases) {
 		if t := r.Aliases[alias]; t.Resource != nil {
 			out = append(out, connection{to: node{b, nodeResource, t.Resource.Name}, verb: "has the dependency " + alias + " on", at: t.At})
 		}

@@ -3,9 +3,9 @@ package lines
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"hash/crc32"
 	"slices"
 
@@ -26,19 +26,22 @@ func Encode(b *bytes.Buffer, record any) error {
 	b.Write(body)
 	b.WriteByte('\n')
 	line := b.Bytes()
-	copy(line, sum(line[SumSize:len(line)-1]))
+	checksum := sum(line[SumSize : len(line)-1])
+	copy(line, checksum[:])
 	return nil
 }
 
 // Frame returns the line of a record: its checksum, its JSON, a newline.
 func Frame(body []byte) []byte {
-	return slices.Concat([]byte(sum(body)), []byte(" "), body, []byte("\n"))
+	checksum := sum(body)
+	return slices.Concat(checksum[:], []byte(" "), body, []byte("\n"))
 }
 
 // Body returns the JSON of a line without its newline; false = its checksum does not match.
 func Body(line []byte) ([]byte, bool) {
 	want, body, ok := bytes.Cut(line, []byte(" "))
-	return body, ok && string(want) == sum(body)
+	checksum := sum(body)
+	return body, ok && string(want) == string(checksum[:])
 }
 
 // Hash returns the hash of a line without its newline, which the next record names.
@@ -48,8 +51,11 @@ func Hash(line []byte) string {
 }
 
 // sum returns the checksum of the JSON of a record, in the form that precedes the JSON.
-func sum(body []byte) string {
-	return fmt.Sprintf("%08x", crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)))
+func sum(body []byte) (text [SumSize - 1]byte) {
+	var sum [4]byte
+	binary.BigEndian.PutUint32(sum[:], crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)))
+	hex.Encode(text[:], sum[:])
+	return text
 }
 
 // Confirm reports whether data has an intact record that was written after the disk had
