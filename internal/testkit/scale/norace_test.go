@@ -1,0 +1,5 @@
+//go:build !race
+
+package scale_test
+
+const raceDetector = false
