@@ -5,21 +5,25 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/zclconf/go-cty/cty"
 )
 
+// They are made when they are needed: most manifests have no cluster.
 var (
-	labelForm     = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
-	subdomainForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
-	nameForm      = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`)
-	agentForm     = regexp.MustCompile(`^[^@]+@sha256:[0-9a-f]{64}$`)
-	prefixForm    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/-]*[A-Za-z0-9]$`)
+	labelForm     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`) })
+	subdomainForm = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+	})
+	nameForm   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`) })
+	agentForm  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^@]+@sha256:[0-9a-f]{64}$`) })
+	prefixForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/-]*[A-Za-z0-9]$`) })
 )
 
 // Namespace returns an error for text that cannot be the name of a namespace.
 func Namespace(text string) error {
-	if len(text) > 63 || !labelForm.MatchString(text) {
+	if len(text) > 63 || !labelForm().MatchString(text) {
 		return fmt.Errorf("%q is not the name of a namespace: at most 63 lower-case letters, digits and dashes", text)
 	}
 	return nil
@@ -27,7 +31,7 @@ func Namespace(text string) error {
 
 // Name returns an error for text that cannot be the name of an object of a cluster.
 func Name(text string) error {
-	if len(text) > 253 || !subdomainForm.MatchString(text) {
+	if len(text) > 253 || !subdomainForm().MatchString(text) {
 		return fmt.Errorf("%q is not a name in a cluster: lower-case letters, digits, dashes and dots", text)
 	}
 	return nil
@@ -58,7 +62,7 @@ func Context(text string) error {
 // Registry returns an error for a pair of repositories that cannot replace each other.
 func Registry(from, to string) error {
 	for _, text := range []string{from, to} {
-		if strings.Contains(text, "://") || !prefixForm.MatchString(text) {
+		if strings.Contains(text, "://") || !prefixForm().MatchString(text) {
 			return fmt.Errorf("%q is not the beginning of a repository: write REGISTRY or REGISTRY/PATH, without a scheme, tag or "+
 				"digest", text)
 		}
@@ -71,7 +75,7 @@ func Label(key, value string) error {
 	if err := Key(key); err != nil {
 		return err
 	}
-	if value != "" && (len(value) > 63 || !nameForm.MatchString(value)) {
+	if value != "" && (len(value) > 63 || !nameForm().MatchString(value)) {
 		return fmt.Errorf("%q is not the value of a label: at most 63 letters, digits, dashes, dots and underscores", value)
 	}
 	return nil
@@ -83,7 +87,7 @@ func Key(key string) error {
 	if !found {
 		prefix, name = "", key
 	}
-	if len(name) > 63 || !nameForm.MatchString(name) || found && Name(prefix) != nil {
+	if len(name) > 63 || !nameForm().MatchString(name) || found && Name(prefix) != nil {
 		return fmt.Errorf("%q is not a key of a label: NAME or DOMAIN/NAME, with a name of at most 63 letters, digits, dashes, dots and "+
 			"underscores", key)
 	}
@@ -119,7 +123,7 @@ func Texts(v cty.Value, check func(key, value string) error) (map[string]string,
 
 // Digested returns an error for an image that is not fixed by its digest.
 func Digested(text string) error {
-	if !agentForm.MatchString(text) {
+	if !agentForm().MatchString(text) {
 		return fmt.Errorf("%q has no digest: write REPOSITORY@sha256:DIGEST, as `deployster image push-agent` prints it", text)
 	}
 	return nil

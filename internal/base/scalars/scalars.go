@@ -160,8 +160,8 @@ func (w *walk) value(p *place, value any, pointer string) any {
 }
 
 var (
-	plainNumber  = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,15})(\.[0-9]{0,15}[1-9])?$`)
-	plainInteger = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,15})$`)
+	plainNumber  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?(0|[1-9][0-9]{0,15})(\.[0-9]{0,15}[1-9])?$`) })
+	plainInteger = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?(0|[1-9][0-9]{0,15})$`) })
 )
 
 // convert converts a scalar to the required type, if that loses nothing.
@@ -171,13 +171,13 @@ func convert(want string, value any) (any, bool) {
 		switch {
 		case v == "-0":
 			return nil, false
-		case want == "number" && plainNumber.MatchString(v), want == "integer" && plainInteger.MatchString(v):
+		case want == "number" && plainNumber().MatchString(v), want == "integer" && plainInteger().MatchString(v):
 			return json.Number(v), true
 		case want == "boolean" && (v == "true" || v == "false"):
 			return v == "true", true
 		}
 	case json.Number:
-		if want == "string" && plainNumber.MatchString(v.String()) {
+		if want == "string" && plainNumber().MatchString(v.String()) {
 			return v.String(), true
 		}
 	case bool:

@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"regexp"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -21,19 +22,24 @@ const (
 	object
 )
 
-// The plain values of YAML 1.1, which the original reads.
-var (
-	nulls    = regexp.MustCompile(`^(?:~|null|Null|NULL|)$`)
-	yes      = regexp.MustCompile(`^(?:yes|Yes|YES|true|True|TRUE|on|On|ON)$`)
-	no       = regexp.MustCompile(`^(?:no|No|NO|false|False|FALSE|off|Off|OFF)$`)
-	integers = regexp.MustCompile(`^[-+]?(?:0b[0-1_]+|0[0-7_]+|0|[1-9][0-9_]*|0x[0-9a-fA-F_]+|[1-9][0-9_]*(?::[0-5]?[0-9])+)$`)
-	floats   = regexp.MustCompile(`^[-+]?(?:[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?|` +
-		`[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*)$`)
-	infinite   = regexp.MustCompile(`^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
-	timestamps = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$|` +
-		`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt]|[ \t]+)[0-9]{1,2}:[0-9]{2}:[0-9]{2}` +
-		`(?:\.[0-9]*)?(?:[ \t]*(?:Z|[-+][0-9]{1,2}(?::[0-9]{2})?))?$`)
-)
+// forms are the forms of the plain values of YAML 1.1, which the original reads.
+type forms struct{ nulls, yes, no, integers, floats, infinite, timestamps *regexp.Regexp }
+
+// plain returns the forms, which are made when they are needed: most commands read no such file.
+var plain = sync.OnceValue(func() forms {
+	return forms{
+		nulls:    regexp.MustCompile(`^(?:~|null|Null|NULL|)$`),
+		yes:      regexp.MustCompile(`^(?:yes|Yes|YES|true|True|TRUE|on|On|ON)$`),
+		no:       regexp.MustCompile(`^(?:no|No|NO|false|False|FALSE|off|Off|OFF)$`),
+		integers: regexp.MustCompile(`^[-+]?(?:0b[0-1_]+|0[0-7_]+|0|[1-9][0-9_]*|0x[0-9a-fA-F_]+|[1-9][0-9_]*(?::[0-5]?[0-9])+)$`),
+		floats: regexp.MustCompile(`^[-+]?(?:[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?|` +
+			`[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*)$`),
+		infinite: regexp.MustCompile(`^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`),
+		timestamps: regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$|` +
+			`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt]|[ \t]+)[0-9]{1,2}:[0-9]{2}:[0-9]{2}` +
+			`(?:\.[0-9]*)?(?:[ \t]*(?:Z|[-+][0-9]{1,2}(?::[0-9]{2})?))?$`),
+	}
+})
 
 // scalar returns the kind of a scalar and its value; of a number, in HCL. problem is the reason why it has none.
 func scalar(n *yaml.Node) (k kind, value, problem string) {
@@ -49,26 +55,26 @@ func scalar(n *yaml.Node) (k kind, value, problem string) {
 		}
 		return text, "", "the tag " + n.Tag + " has no counterpart"
 	}
-	switch v := n.Value; {
-	case nulls.MatchString(v):
+	switch v, of := n.Value, plain(); {
+	case of.nulls.MatchString(v):
 		return null, "null", ""
-	case yes.MatchString(v):
+	case of.yes.MatchString(v):
 		return boolean, "true", ""
-	case no.MatchString(v):
+	case of.no.MatchString(v):
 		return boolean, "false", ""
-	case integers.MatchString(v):
+	case of.integers.MatchString(v):
 		if number := whole(v); number != "" {
 			return integer, number, ""
 		}
 		return integer, "", "this is not a number: put it in quotes"
-	case floats.MatchString(v):
+	case of.floats.MatchString(v):
 		if number := fraction(v); number != "" {
 			return float, number, ""
 		}
 		return float, "", "this is not a number: put it in quotes"
-	case infinite.MatchString(v):
+	case of.infinite.MatchString(v):
 		return float, "", "an infinite number, or none, cannot be written as JSON"
-	case timestamps.MatchString(v):
+	case of.timestamps.MatchString(v):
 		return text, "", "the original reads this as a date, which cannot be written as JSON: put it in quotes"
 	}
 	return text, n.Value, ""
