@@ -7,8 +7,6 @@ import (
 	"strconv"
 
 	"github.com/zclconf/go-cty/cty"
-
-	"deployster/internal/base/jsondoc"
 )
 
 // binaryExponent limits computed numbers, in powers of two: larger ones take minutes
@@ -54,7 +52,13 @@ func (c *valueCheck) visit(v cty.Value, depth int) error {
 	case v.Type() == cty.Number:
 		return CheckNumber(v.AsBigFloat())
 	case v.Type().IsObjectType():
-		for _, name := range jsondoc.Keys(v.Type().AttributeTypes()) {
+		types := v.Type().AttributeTypes()
+		names := make([]string, 0, len(types))
+		for name := range types {
+			names = append(names, name)
+		}
+		slices.Sort(names) // the first part that is too large is always the same
+		for _, name := range names {
 			if err := c.visit(v.GetAttr(name), depth+1); err != nil {
 				c.at = append(c.at, name)
 				return err

@@ -106,7 +106,7 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 		spec.MaxStdout, spec.KeepLog = maxActionAnswer, max(spec.KeepLog, runner.KeepOutcome)
 	}
 	if k.onEnd != nil {
-		spec.Ended = c.ended(k)
+		spec.Ended = k.ended(c.o)
 	}
 	var flush []func()
 	if c.o.Log != nil && !k.secret { // what it prints is hidden once it has ended
@@ -145,10 +145,10 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 }
 
 // ended returns what is called with the end of a call while a later command can still adopt it.
-func (c *Client) ended(k call) func(runner.Result, error) error {
+func (k call) ended(o Options) func(runner.Result, error) error {
 	return func(r runner.Result, err error) error {
 		k.forget(&r)
-		return k.onEnd(r, callError(k, c.o.hidden(r, err), err))
+		return k.onEnd(r, callError(k, o.hidden(r, err), err))
 	}
 }
 
