@@ -143,7 +143,7 @@ func (k Package) wanted(ctx context.Context, c *packageCall, have *PackageState)
 		}
 		x.reinstall = have.is.flag == "reinstreq"
 	}
-	p, err := policyOf(ctx, k.machine, x.name)
+	p, err := k.policyOf(ctx, x.name)
 	if err != nil {
 		return x, err
 	}
@@ -155,7 +155,7 @@ func (k Package) wanted(ctx context.Context, c *packageCall, have *PackageState)
 		if x.name, err = k.only(ctx, c); err != nil {
 			return x, err
 		}
-		if p, err = policyOf(ctx, k.machine, x.name); err != nil {
+		if p, err = k.policyOf(ctx, x.name); err != nil {
 			return x, err
 		}
 	}

@@ -98,7 +98,7 @@ func (k Package) provider(ctx context.Context, c *packageCall, db *database) (*i
 	if c.Intent == protocol.Absent {
 		return nil, nil
 	}
-	if p, err := policyOf(ctx, k.machine, c.Config.Name); err != nil || len(p.versions) > 0 {
+	if p, err := k.policyOf(ctx, c.Config.Name); err != nil || len(p.versions) > 0 {
 		return nil, err
 	}
 	slices.Sort(names)

@@ -194,3 +194,42 @@ func TestOneLine_IsRead(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestParseSummary_HasAllOrNothing(t *testing.T) {
+	t.Parallel()
+	const lists = `Reading package lists...
+The following additional packages will be installed:
+   nginx-common (1.22.1-9)
+Suggested packages:
+   ssl-cert (1.1.2)
+The following NEW packages will be installed:
+   libc6:i386 (2.36-9)
+   nginx-common (1.22.1-9)
+The following held packages will be changed:
+   nginx (1.18.0-6 => 1.22.1-9)
+The following packages will be upgraded:
+   nginx (1.18.0-6 => 1.22.1-9)
+`
+	const fewer = "The following packages will be DOWNGRADED:\n   bash (5.3 => 5.2)\n"
+	two := transaction{{name: "libc6:i386", to: "2.36-9"}, {name: "nginx-common", to: "1.22.1-9"}, {name: "nginx", from: "1.18.0-6", to: "1.22.1-9"}}
+	for _, c := range []struct {
+		text string
+		want transaction
+		ok   bool
+	}{
+		{lists + "1 upgraded, 2 newly installed, 0 to remove and 3 not upgraded.\n'http://a.example/x.deb' x.deb 1 MD5Sum:0\n", two, true},
+		{lists + fewer + "1 upgraded, 2 newly installed, 1 downgraded, 0 to remove and 3 not upgraded.\n",
+			append(slices.Clone(two), step{name: "bash", from: "5.3", to: "5.2"}), true},
+		{"0 upgraded, 0 newly installed, 0 to remove and 3 not upgraded.\n", nil, true},
+		{lists + "The following packages will be REMOVED:\n   mawk (1.3.4)\n1 upgraded, 2 newly installed, 1 to remove and 3 not upgraded.\n", nil, false},
+		{lists + "1 upgraded, 2 newly installed, 1 reinstalled, 0 to remove and 3 not upgraded.\n", nil, false},
+		{lists + "1 upgraded, 3 newly installed, 0 to remove and 3 not upgraded.\n", nil, false},
+		{strings.ReplaceAll(lists, " (1.22.1-9)", "") + "1 upgraded, 2 newly installed, 0 to remove and 3 not upgraded.\n", nil, false},
+		{lists, nil, false},
+		{"", nil, false},
+	} {
+		if got, ok := parseSummary(c.text); ok != c.ok || ok && !slices.Equal(got, c.want) {
+			t.Errorf("%v %+v, and must be %v %+v, of\n%s", ok, got, c.ok, c.want, c.text)
+		}
+	}
+}

@@ -45,12 +45,14 @@ func cached(ctx context.Context, m *access.Machine, args ...string) (string, err
 }
 
 // policyOf queries apt for a name.
-func policyOf(ctx context.Context, m *access.Machine, name string) (policy, error) {
-	text, err := cached(ctx, m, "apt-cache", "policy", "--", name)
-	if err != nil {
-		return policy{}, err
-	}
-	return parsePolicy(text)
+func (g manager) policyOf(ctx context.Context, name string) (policy, error) {
+	return g.policies.find(g.machine, name, func() (policy, error) {
+		text, err := cached(ctx, g.machine, "apt-cache", "policy", "--", name)
+		if err != nil {
+			return policy{}, err
+		}
+		return parsePolicy(text)
+	})
 }
 
 // parsePolicy reads what apt-cache policy prints of one name: nothing if it is unknown.

@@ -122,6 +122,14 @@ func (e *unsolvable) Error() string { return e.text }
 
 // simulate returns what an apt-get with these arguments would do. It needs no lock.
 func simulate(ctx context.Context, m *access.Machine, args ...string) (transaction, error) {
+	if t, ok, err := summarized(ctx, m, args...); ok || err != nil {
+		return t, err
+	}
+	return ordered(ctx, m, args...)
+}
+
+// ordered returns the same from a simulation, in apt's order.
+func ordered(ctx context.Context, m *access.Machine, args ...string) (transaction, error) {
 	var out, errs bytes.Buffer
 	err := m.Run(ctx, access.Command{Args: append([]string{"apt-get", "-s", "-q", "-o", unkept, "-o", "Debug::NoLocking=1"}, args...),
 		Env: quiet, Stdout: &out, Stderr: &errs})

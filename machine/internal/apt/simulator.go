@@ -16,60 +16,69 @@ import (
 	"deployster/machine/internal/access"
 )
 
-// simulator simulates transactions. A plan, the query before an action and the action itself all need
-// the same one, and a simulation takes apt longer than the installation: so a worker keeps what it
-// has simulated, until one of the files that apt decides by has changed.
+// simulator simulates transactions.
 type simulator struct {
 	machine *access.Machine
 	run     func(ctx context.Context, m *access.Machine, args ...string) (transaction, error)
-
-	mu    sync.Mutex
-	at    string // what the files were
-	known map[string]transaction
+	kept    remembered[transaction]
 }
 
-// maxKnown is how many simulations are kept.
+// simulate returns what an apt-get with these arguments would do now.
+func (s *simulator) simulate(ctx context.Context, args ...string) (transaction, error) {
+	return s.kept.find(s.machine, strings.Join(args, "\x00"), func() (transaction, error) { return s.run(ctx, s.machine, args...) })
+}
+
+// remembered has what apt has answered. A plan, the query before an action and the action itself all need the same, and a
+// simulation takes apt longer than the installation: so a worker keeps answers until one of the files that apt decides by
+// has changed.
+type remembered[T any] struct {
+	mu    sync.Mutex
+	at    string // what the files were
+	known map[string]T
+}
+
+// maxKnown is how many answers are kept.
 const maxKnown = 1000
 
 // decisive are the files and directories that apt decides by, with all that they hold.
 var decisive = []string{"/etc/apt", listsDir, "/var/lib/apt/extended_states", statusFile, updatesDir, "/var/lib/dpkg/arch"}
 
-// simulate returns what an apt-get with these arguments would do now.
-func (s *simulator) simulate(ctx context.Context, args ...string) (transaction, error) {
-	now, ok, err := fingerprint(s.machine)
+// find returns the answer with a key: one that is kept, or a new one.
+func (r *remembered[T]) find(m *access.Machine, key string, answer func() (T, error)) (T, error) {
+	now, ok, err := fingerprint(m)
 	if err != nil {
-		return nil, err
+		var none T
+		return none, err
 	}
-	key := strings.Join(args, "\x00")
 	if ok {
-		if t, found := s.recall(now, key); found {
+		if t, found := r.recall(now, key); found {
 			return t, nil
 		}
 	}
-	t, err := s.run(ctx, s.machine, args...)
+	t, err := answer()
 	if ok && err == nil {
-		s.keep(now, key, t) // from before the simulation: a later change has another time
+		r.keep(now, key, t) // from before the answer: a later change has another time
 	}
 	return t, err
 }
 
-func (s *simulator) recall(at, key string) (transaction, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.at != at {
-		return nil, false
+func (r *remembered[T]) recall(at, key string) (t T, found bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.at != at {
+		return t, false
 	}
-	t, found := s.known[key]
+	t, found = r.known[key]
 	return t, found
 }
 
-func (s *simulator) keep(at, key string, t transaction) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.at != at || s.known == nil || len(s.known) >= maxKnown {
-		s.at, s.known = at, map[string]transaction{}
+func (r *remembered[T]) keep(at, key string, t T) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.at != at || r.known == nil || len(r.known) >= maxKnown {
+		r.at, r.known = at, map[string]T{}
 	}
-	s.known[key] = t
+	r.known[key] = t
 }
 
 // elsewhere matches a setting of apt that names other files than the decisive ones.

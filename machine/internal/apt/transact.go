@@ -176,11 +176,12 @@ func bare(name string) string {
 
 // manager does what kinds want of apt and dpkg.
 type manager struct {
-	machine *access.Machine
-	db      *reader
-	would   *simulator
+	machine  *access.Machine
+	db       *reader
+	would    *simulator
+	policies *remembered[policy]
 }
 
 func newManager(m *access.Machine) manager {
-	return manager{m, &reader{machine: m}, &simulator{machine: m, run: simulate}}
+	return manager{m, &reader{machine: m}, &simulator{machine: m, run: simulate}, &remembered[policy]{}}
 }
