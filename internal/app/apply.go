@@ -116,10 +116,10 @@ func (e *Engine) apply(ctx context.Context, o ApplyOptions, r *Reporter, tell *t
 	}
 	ran = rounds.Rounds{Command: e.command, Approval: rules.approval, Override: o.Override, Run: ro, Waves: o.Waves,
 		Unreachable: o.FailUnreachable}.Continue(ctx, ran)
+	report := ran.Finish() // hosts record what the state declares there: the connections are still needed
 	if !tell.waits() {
 		e.release(connected.Close)
 	}
-	report := ran.Finish()
 	report.Policies = ran.Plan.Policies
 	if d := hosts.NotDone(ran.Left); d != nil {
 		report.Problems = append(report.Problems, diag.From("", d)...)

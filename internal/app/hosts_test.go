@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"deployster/apply"
@@ -41,7 +42,8 @@ type hostMachine struct {
 	adopted []string // actions that it was asked for
 	broken  error    // why it cannot answer for actions; nil = it can
 
-	received func() // is called when it gets an image; nil = nothing is
+	received func()       // is called when it gets an image; nil = nothing is
+	claimed  atomic.Int32 // how often it was told what states declare
 }
 
 func (m *hostMachine) Enter(context.Context, remote.Hello) (remote.Welcome, error) {
@@ -55,7 +57,10 @@ func (m *hostMachine) Receive(context.Context, imagestore.Shipment, imagestore.C
 	}
 	return nil
 }
-func (*hostMachine) Claim(context.Context, claims.Request) ([]claims.Record, error) { return nil, nil }
+func (m *hostMachine) Claim(context.Context, claims.Request) ([]claims.Record, error) {
+	m.claimed.Add(1)
+	return nil, nil
+}
 
 func (*hostMachine) Bring(context.Context, remote.Files, io.Reader) error { return nil }
 
