@@ -252,7 +252,11 @@ func judgedPackage(d draw) judged {
 		j.tasks = []map[string]any{task("ansible.builtin.apt", map[string]any{"name": name, "state": "absent", "purge": purge})}
 		return j
 	}
-	config := d.some(map[string]any{"version": d.one("1.0", "1.1", "2.0", "1.*"), "recommends": d.chance(2)})
+	pattern := "1.*"
+	if d.had || d.round == 0 { // 1.0 may be there, which matches: it stays, and Ansible installs a newer one
+		pattern = "1.1*"
+	}
+	config := d.some(map[string]any{"version": d.one("1.0", "1.1", "2.0", pattern), "recommends": d.chance(2)})
 	config["name"] = name
 	args := map[string]any{"name": name, "allow_downgrade": true, "allow_change_held_packages": true}
 	if version, has := config["version"]; has {
