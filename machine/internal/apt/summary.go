@@ -19,8 +19,8 @@ func summarized(ctx context.Context, m *access.Machine, args ...string) (t trans
 		return nil, false, nil
 	}
 	var out bytes.Buffer
-	err = m.Run(ctx, access.Command{Args: append([]string{"apt-get", "-q", "-y", "-V", "--print-uris", "-o", unkept, "-o", "Debug::NoLocking=1"},
-		args...), Env: quiet, Stdout: &out, Stderr: &bytes.Buffer{}})
+	all := append([]string{"apt-get", "-q", "-y", "-V", "--print-uris", "-o", unkept, "-o", "Debug::NoLocking=1"}, args...)
+	err = m.Run(ctx, access.Command{Args: all, Env: quiet, Stdout: &out, Stderr: &bytes.Buffer{}})
 	if exit, is := errors.AsType[*access.ExitError](err); is && exit.Code > 0 {
 		return nil, false, nil
 	}
@@ -71,14 +71,19 @@ func parseSummary(text string) (t transaction, ok bool) {
 	return nil, false
 }
 
-// summaryTotal reads the line that counts the packages of a summary. Where some are removed or installed again, there
-// are none to count.
+// summaryTotals are the lines that count the packages of a summary. Where some are removed or installed again, it is none of these.
+var summaryTotals = []string{
+	"%d upgraded, %d newly installed, 0 to remove and ",
+	"%d upgraded, %d newly installed, %d downgraded, 0 to remove and ",
+}
+
 func summaryTotal(line string) (total int, ok bool) {
-	var upgraded, added, downgraded, kept int
-	if n, err := fmt.Sscanf(line, "%d upgraded, %d newly installed, 0 to remove and %d not upgraded.", &upgraded, &added, &kept); err == nil && n == 3 {
-		return upgraded + added, true
+	for _, format := range summaryTotals {
+		var n [3]int
+		into := []any{&n[0], &n[1], &n[2]}[:strings.Count(format, "%d")]
+		if _, err := fmt.Sscanf(line, format, into...); err == nil {
+			return n[0] + n[1] + n[2], true
+		}
 	}
-	n, err := fmt.Sscanf(line, "%d upgraded, %d newly installed, %d downgraded, 0 to remove and %d not upgraded.", &upgraded, &added, &downgraded,
-		&kept)
-	return upgraded + added + downgraded, err == nil && n == 4
+	return 0, false
 }
