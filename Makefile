@@ -224,10 +224,10 @@ bench: build
 	$(if $(ROWS),,$(MAKE) bench-machines)
 
 # Deployster beside ansible: twenty-three things on each of three machines, made and found right. Machines of
-# six kinds are booted (bench/machines/run.sh): MACHINES of each, with 0.35 GB of memory. RUNS is how often it is run without changes.
+# five kinds are booted (bench/machines/run.sh): MACHINES of each, with 0.35 GB of memory. RUNS is how often it is run without changes.
 bench-machines: build
 	.ci/setup bench
-	@PATH="$$PWD/bin:$$PATH" go run ./internal/testkit/machines/booted $$((6 * $${MACHINES:-3})) bench/machines/run.sh
+	@PATH="$$PWD/bin:$$PATH" go run ./internal/testkit/machines/booted $$((5 * $${MACHINES:-3})) bench/machines/run.sh
 
 # The engine without containers, with its allocations, in the form that benchstat
 # compares: COUNT=10 make bench-engine >old.txt. ONLY chooses, as Load/1000$$.

@@ -3,9 +3,9 @@
 #
 # Both need something on a machine before they can work there: deployster sends its programs, ansible
 # has apt install python. Both first runs are measured twice: with it, on machines that have neither,
-# and without it, on machines that were prepared. `make bench-machines` boots 6 N machines and runs
-# this beside them: N for each of these four, and twice N on which apt alone installs the package, right
-# before each pair, from which its time is taken. On all machines apt has its indexes and archives already.
+# and without it, on machines that were prepared. `make bench-machines` boots 5 N machines and runs
+# this beside them: N for each of these four, and N on which apt alone installs the package, whose
+# time is taken from all first runs. On all machines apt has its indexes and archives already.
 # RUNS is how often each is run without changes, on the machines that were prepared.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -32,7 +32,7 @@ declare -A address
 read -ra all <<<"$MACHINES"
 read -ra addresses <<<"$ADDRESSES"
 for i in "${!all[@]}"; do address[${all[i]}]=${addresses[i]}; done
-n=$((${#all[@]} / 6))
+n=$((${#all[@]} / 5))
 group() { echo "${all[*]:$1*n:n}"; }
 on() { ssh -n -F "$SSH_CONFIG" "$@"; }
 each() { # each "MACHINES" SCRIPT: on all at the same time
@@ -86,17 +86,15 @@ side prepared "$(group 2)" "$(group 3)"
 echo "preparing ${#all[@]} machines" >&2
 archives='exec </dev/null; export DEBIAN_FRONTEND=noninteractive; install="apt-get install -y --no-install-recommends"
 apt-get update && $install --download-only python3 python3-apt && $install --download-only nginx'
-each "$(group 0) $(group 1) $(group 2) $(group 4) $(group 5)" "$archives"
+each "$(group 0) $(group 1) $(group 2) $(group 4)" "$archives"
 each "$(group 3)" "$archives && \$install python3 python3-apt && \$install --download-only nginx"
 prepared=$(ours prepared host check)
 each "$(group 2)" 'pkill -f ^deployster-containerd; sleep 1'
 ended
 
-install='DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends nginx'
-alone_bare=$(took . each "$(group 4)" "$install")
 bare=$(ours bare apply -auto-approve)
 bare_theirs=$(theirs bare python.yml)
-alone=$(took . each "$(group 5)" "$install")
+alone=$(took . each "$(group 4)" 'DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends nginx')
 first=$(ours prepared apply -auto-approve)
 first_theirs=$(theirs prepared playbook.yml)
 
@@ -115,11 +113,10 @@ median() { printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"; }
 now_ours=$(median $again) now_theirs=$(median $again_theirs)
 
 row() { awk -v what="$1" -v a="$2" -v b="$3" 'BEGIN { printf "%-46s %10.2f s %10.2f s %8.1f times\n", what, a / 1000, b / 1000, b / a }'; }
-less() { echo "$(($1 > $2 ? $1 - $2 : 1))"; }
-seconds() { awk -v a="$1" 'BEGIN { printf "%.2f", a / 1000 }'; }
+less() { echo "$(($1 > alone ? $1 - alone : 1))"; }
 printf '%-46s %12s %12s\n' "23 things on each of $n machines" deployster ansible
 row "first run, on machines without either" "$bare" "$bare_theirs"
-row "  without apt's own $(seconds "$alone_bare") s" "$(less "$bare" "$alone_bare")" "$(less "$bare_theirs" "$alone_bare")"
+row "  without apt's own $(awk -v a="$alone" 'BEGIN { printf "%.2f", a / 1000 }') s" "$(less "$bare")" "$(less "$bare_theirs")"
 row "first run, on machines that were prepared" "$first" "$first_theirs"
-row "  without apt's own $(seconds "$alone") s" "$(less "$first" "$alone")" "$(less "$first_theirs" "$alone")"
+row "  without apt's own" "$(less "$first")" "$(less "$first_theirs")"
 row "run without changes, median of ${RUNS:-3}" "$now_ours" "$now_theirs"
