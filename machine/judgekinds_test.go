@@ -253,7 +253,7 @@ func judgedPackage(d draw) judged {
 		return j
 	}
 	pattern := "1.*"
-	if d.had || d.round == 0 { // 1.0 may be there, which matches: it stays, and Ansible installs a newer one
+	if d.had || d.round == 0 { // 1.0 may be installed, which matches: it stays, and Ansible installs a newer one
 		pattern = "1.1*"
 	}
 	config := d.some(map[string]any{"version": d.one("1.0", "1.1", "2.0", pattern), "recommends": d.chance(2)})

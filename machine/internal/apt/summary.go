@@ -71,7 +71,7 @@ func parseSummary(text string) (t transaction, ok bool) {
 	return nil, false
 }
 
-// summaryTotals are the lines that count the packages of a summary. Where some are removed or installed again, it is none of these.
+// summaryTotals are the lines that count the packages of a summary. Where some are removed or installed again, no line matches.
 var summaryTotals = []string{
 	"%d upgraded, %d newly installed, 0 to remove and ",
 	"%d upgraded, %d newly installed, %d downgraded, 0 to remove and ",
