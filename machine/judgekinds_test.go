@@ -135,6 +135,10 @@ for h in /home/%[1]s /srv/home/%[1]s; do [ "$h" = "$home" ] || rm -rf "$h"; done
 	system, exists := d.slot%4 == 3, d.had || strings.HasPrefix(j.before, "useradd")
 	if system {
 		config["system"], args["system"] = true, true
+		if !exists { // useradd ignores it for such a user, and so does Ansible
+			delete(config, "expires")
+			delete(args, "expires")
+		}
 		j.check = strings.ReplaceAll(j.check, "-printf '%p %y %m %U %G %s", "-maxdepth 0 -printf '%p %y - %U %G")
 	}
 	if config["home"] == nil && (system || exists) {

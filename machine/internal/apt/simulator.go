@@ -44,18 +44,17 @@ const maxKnown = 1000
 var decisive = []string{"/etc/apt", listsDir, "/var/lib/apt/extended_states", statusFile, updatesDir, "/var/lib/dpkg/arch"}
 
 // find returns the answer with a key: one that is kept, or a new one.
-func (r *remembered[T]) find(m *access.Machine, key string, answer func() (T, error)) (T, error) {
+func (r *remembered[T]) find(m *access.Machine, key string, answer func() (T, error)) (t T, err error) {
 	now, ok, err := fingerprint(m)
 	if err != nil {
-		var none T
-		return none, err
+		return t, err
 	}
 	if ok {
 		if t, found := r.recall(now, key); found {
 			return t, nil
 		}
 	}
-	t, err := answer()
+	t, err = answer()
 	if ok && err == nil {
 		r.keep(now, key, t) // from before the answer: a later change has another time
 	}

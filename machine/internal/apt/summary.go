@@ -48,11 +48,10 @@ var summaryLists = map[string]bool{
 func parseSummary(text string) (t transaction, ok bool) {
 	reads := false
 	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		entry, listed := strings.CutPrefix(line, "   ")
+		entry, listed := strings.CutPrefix(strings.TrimRight(line, "\n"), "   ")
 		if !listed {
-			reads = summaryLists[line]
-			if total, is := summaryTotal(line); is {
+			reads = summaryLists[entry]
+			if total, is := summaryTotal(entry); is {
 				return t, total == len(t)
 			}
 			continue
@@ -71,14 +70,10 @@ func parseSummary(text string) (t transaction, ok bool) {
 	return nil, false
 }
 
-// summaryTotals are the lines that count the packages of a summary. Where some are removed or installed again, no line matches.
-var summaryTotals = []string{
-	"%d upgraded, %d newly installed, 0 to remove and ",
-	"%d upgraded, %d newly installed, %d downgraded, 0 to remove and ",
-}
-
+// summaryTotal reads the line that counts the packages of a summary. Where some are removed or installed again, no line matches.
 func summaryTotal(line string) (total int, ok bool) {
-	for _, format := range summaryTotals {
+	for _, format := range []string{"%d upgraded, %d newly installed, 0 to remove and ",
+		"%d upgraded, %d newly installed, %d downgraded, 0 to remove and "} {
 		var n [3]int
 		into := []any{&n[0], &n[1], &n[2]}[:strings.Count(format, "%d")]
 		if _, err := fmt.Sscanf(line, format, into...); err == nil {
