@@ -32,11 +32,8 @@ func summarized(ctx context.Context, m *access.Machine, args ...string) (t trans
 }
 
 // summaryLists are the headings of the packages that get a version.
-var summaryLists = map[string]bool{
-	"The following NEW packages will be installed:": true,
-	"The following packages will be upgraded:":      true,
-	"The following packages will be DOWNGRADED:":    true,
-}
+var summaryLists = []string{"The following NEW packages will be installed:", "The following packages will be upgraded:",
+	"The following packages will be DOWNGRADED:"}
 
 // parseSummary reads the lists of a summary, if they have as many packages as the line that counts them, and none is removed:
 //
@@ -50,7 +47,7 @@ func parseSummary(text string) (t transaction, ok bool) {
 	for line := range strings.Lines(text) {
 		entry, listed := strings.CutPrefix(strings.TrimRight(line, "\n"), "   ")
 		if !listed {
-			reads = summaryLists[entry]
+			reads = slices.Contains(summaryLists, entry)
 			if total, is := summaryTotal(entry); is {
 				return t, total == len(t)
 			}
