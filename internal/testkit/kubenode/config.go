@@ -45,6 +45,7 @@ podLogsDir: %[1]s/podlogs
 volumePluginDir: %[1]s/volplugins
 resolvConf: /etc/resolv.conf
 evictionHard: {"imagefs.available": "1%%", "nodefs.available": "1%%"}
+evictionPressureTransitionPeriod: 1s
 imageGCHighThresholdPercent: 100
 `,
 	"cni/10-bridge.conflist": `{"cniVersion":"1.0.0","name":"node","plugins":[{"type":"bridge","bridge":"cni0","isGateway":true,

@@ -13,27 +13,25 @@ import (
 	"time"
 )
 
-// jobOfDocs is the Job of docs/kubernetes.md for the project. Its Pod has the network of the node, since this cluster has no
-// network of services: the API server and the registry listen on the node alone.
-func (p *project) jobOfDocs(image string) string {
-	page, err := os.ReadFile(filepath.Join(repository, "docs", "kubernetes.md"))
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	_, after, found := strings.Cut(string(page), "```yaml\napiVersion: batch/v1\n")
-	text, _, ends := strings.Cut(after, "```")
-	if !found || !ends {
-		p.t.Fatal("docs/kubernetes.md has no Job")
+// jobOfDocs is the Job of docs/kubernetes.md. Its Pod has the network of the node, since a node of the tests has no network
+// of services: the API server and the registry listen on the node alone.
+func jobOfDocs(t *testing.T, image string) string {
+	job := strings.NewReplacer("registry.example/busybox:1", image, "registry.example/deployster:1", image).Replace(block(t, "yaml", "kind: Job"))
+	if node.External {
+		return job
 	}
 	host, port, _ := strings.Cut(strings.TrimPrefix(node.Server, "https://"), ":")
-	if node.External {
-		return strings.NewReplacer("namespace: deployster", "namespace: "+p.namespace, "registry.example/busybox:1", image,
-			"registry.example/deployster:1", image).Replace("apiVersion: batch/v1\n" + text)
-	}
-	return strings.NewReplacer("namespace: deployster", "namespace: "+p.namespace, "registry.example/busybox:1", image, "registry.example/deployster:1", image,
-		"      restartPolicy: Never\n", "      restartPolicy: Never\n      hostNetwork: true\n",
+	return strings.NewReplacer("      restartPolicy: Never\n", "      restartPolicy: Never\n      hostNetwork: true\n",
 		"{name: HOME, value: /src}", "{name: HOME, value: /src}, {name: KUBERNETES_SERVICE_HOST, value: "+host+"}, {name: KUBERNETES_SERVICE_PORT, value: \""+port+"\"}",
-	).Replace("apiVersion: batch/v1\n" + text)
+	).Replace(job)
+}
+
+// jobWithState is the Job of the docs in the namespace of the project, with its state in a claim.
+func (p *project) jobWithState(image string) string {
+	return strings.NewReplacer("namespace: deployster", "namespace: "+p.namespace, "-lock-timeout=10m]", "-lock-timeout=10m, \"-state=dir:///state/shop\"]",
+		"        envFrom: [{secretRef: {name: state}}]\n", "",
+		"volumeMounts: [{name: src, mountPath: /src}]", "volumeMounts: [{name: src, mountPath: /src}, {name: state, mountPath: /state}]",
+		"- {name: src, emptyDir: {}}", "- {name: src, emptyDir: {}}\n      - {name: state, persistentVolumeClaim: {claimName: state}}").Replace(jobOfDocs(p.t, image))
 }
 
 // create makes a Job, and returns its name.
@@ -115,7 +113,7 @@ func TestJob_IsDrained(t *testing.T) {
 	}
 	p.write("host.hcl", strings.Replace(string(host), `    kubeconfig = "kubeconfig"`, "", 1))
 	p.kubectl("create", "configmap", "shop", "-n", p.namespace, "--from-file="+p.dir+"/main.hcl", "--from-file="+p.dir+"/host.hcl")
-	job := p.jobOfDocs(image)
+	job := p.jobWithState(image)
 	first := p.create(job)
 	p.until("the action has begun", time.Minute, func() bool { return p.object("begun") != "" })
 	p.evict()

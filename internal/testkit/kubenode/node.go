@@ -114,10 +114,10 @@ func (n *Node) StartAPIServer() error {
 		"--kubelet-preferred-address-types=InternalIP,Hostname", "--v=1")
 }
 
-// StartKubelet starts the kubelet, also again after Stop.
-func (n *Node) StartKubelet() error {
-	return n.part("kubelet", "--kubeconfig="+n.path("system:node:node1.conf"), "--config="+n.path("kubelet.yaml"),
-		"--root-dir="+n.path("kubelet"), "--hostname-override=node1", "--node-ip="+nodeAddress, "--cert-dir="+n.path("pki"), "--v=2")
+// StartKubelet starts the kubelet, also again after Stop, with further flags.
+func (n *Node) StartKubelet(more ...string) error {
+	return n.part("kubelet", append([]string{"--kubeconfig=" + n.path("system:node:node1.conf"), "--config=" + n.path("kubelet.yaml"),
+		"--root-dir=" + n.path("kubelet"), "--hostname-override=node1", "--node-ip=" + nodeAddress, "--cert-dir=" + n.path("pki"), "--v=2"}, more...)...)
 }
 
 // Stop kills a part: kubelet, kube-apiserver, etcd, containerd, kube-scheduler, kube-controller-manager, registry.
@@ -150,10 +150,16 @@ func (n *Node) Dir() string { return n.dir }
 // Kubectl runs kubectl as an administrator, and returns what it prints.
 func (n *Node) Kubectl(args ...string) (string, error) { return n.KubectlWith("", args...) }
 
-// KubectlWith is Kubectl with text on its stdin.
-func (n *Node) KubectlWith(stdin string, args ...string) (string, error) {
+// Command is kubectl as an administrator.
+func (n *Node) Command(args ...string) *exec.Cmd {
 	cmd := exec.Command(n.kubectl[0], slices.Concat(n.kubectl[1:], args)...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+n.config)
+	return cmd
+}
+
+// KubectlWith is Kubectl with text on its stdin.
+func (n *Node) KubectlWith(stdin string, args ...string) (string, error) {
+	cmd := n.Command(args...)
 	cmd.Stdin = strings.NewReader(stdin)
 	var out, printed bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &printed

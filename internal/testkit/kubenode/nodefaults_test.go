@@ -3,8 +3,10 @@
 package kubenode_test
 
 import (
+	"errors"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -75,23 +77,66 @@ func TestNode_IsDrained(t *testing.T) {
 	p.empty()
 }
 
-func TestNode_LacksDisk(t *testing.T) {
+// A Pod that uses more than its disk is evicted. What remains of it goes with the next apply.
+func TestNode_EvictsAPodForItsDisk(t *testing.T) {
 	onNode(t)
 	p := newProject(t)
 	p.host("")
 	p.files("disk = \"8MiB\"", resource("main", "echo begun >>/objects/begun; head -c 64000000 /dev/zero >/big; sleep 600"))
 	p.run(0, "init")
-	out, err := p.begin()()
-	if err == nil || !strings.Contains(out, "The outcome is unknown") || !strings.Contains(out, "was evicted") || !strings.Contains(out, "ephemeral") {
-		t.Errorf("%v\n%s", err, out)
-	}
-	t.Log(out)
+	p.isEvicted(p.begin())
 	p.files("", resource("main", "true"))
 	p.run(0, "apply", "-auto-approve") // the image is queried: nothing was made
 	if p.object("main") != "hunter2\n" {
 		t.Errorf("the object is %q", p.object("main"))
 	}
-	p.kubectl("delete", "pods", "-n", p.namespace, "-l", "deployster.io/kind=action") // it stays, as the proof of its end
+	p.empty()
+}
+
+// isEvicted wants that an apply reports that its Pod was evicted.
+func (p *project) isEvicted(wait func() (string, error)) {
+	p.t.Helper()
+	out, err := wait()
+	if err == nil || !strings.Contains(out, "The outcome is unknown") || !strings.Contains(out, "was evicted") || !strings.Contains(out, "ephemeral") {
+		p.t.Errorf("%v\n%s", err, out)
+	}
+	p.t.Log(out)
+}
+
+// A node without disk evicts Pods, and takes no others until it has some.
+func TestNode_LacksDisk(t *testing.T) {
+	onNode(t)
+	p := newProject(t)
+	p.host(`start_timeout = "10s"`)
+	p.files("", resource("main", "echo begun >>/objects/begun; sleep 600"))
+	p.run(0, "init")
+	wait := p.begin()
+	restart := func(flags ...string) {
+		if err := errors.Join(node.Stop("kubelet"), node.StartKubelet(flags...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pressure := func(want string) {
+		p.until("the pressure of the node's disk is "+want, 2*time.Minute, func() bool {
+			return p.kubectl("get", "node", "node1", "-o", `jsonpath={.status.conditions[?(@.type=="DiskPressure")].status}`) == want
+		})
+	}
+	restart("--eviction-hard=nodefs.available<99%")
+	enough := sync.OnceFunc(func() { restart() })
+	t.Cleanup(enough)
+	pressure("True")
+	p.isEvicted(wait)
+	if out := p.run(1, "plan"); !strings.Contains(out, "No Pod could be started on jobs") || !strings.Contains(out, "disk-pressure") {
+		t.Errorf("the reason is missing: %s", out)
+	}
+	enough()
+	pressure("False")
+	p.host("")
+	p.files("", resource("main", "true"))
+	p.run(0, "apply", "-auto-approve")
+	if p.object("main") != "hunter2\n" {
+		t.Errorf("the object is %q", p.object("main"))
+	}
 	p.empty()
 }
 

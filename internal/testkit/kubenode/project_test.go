@@ -4,6 +4,7 @@ package kubenode_test
 
 import (
 	"bytes"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"deployster/internal/testkit/services"
 )
 
 // nobody is the user that deployster runs as: it needs no root, and no containerd.
@@ -58,11 +61,8 @@ func newProject(t *testing.T, labels ...string) *project {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp(node.Dir(), "project")
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := "deployster-" + strings.ToLower(strings.NewReplacer("_", "-", "/", "-").Replace(t.Name()))
+	dir := directory(t)
+	name := "deployster-" + strings.ToLower(strings.NewReplacer("_", "-", "/", "-").Replace(t.Name())+"-"+rand.Text()[:5])
 	p := &project{t: t, dir: dir, namespace: name, agent: agent}
 	p.kubectl("create", "namespace", name)
 	t.Cleanup(func() { p.kubectl("delete", "namespace", name, "--wait=false") })
@@ -78,25 +78,13 @@ func newProject(t *testing.T, labels ...string) *project {
 		t.Fatal(err)
 	}
 	p.volume("objects")
-	if err := os.Chown(dir, nobody, nobody); err != nil {
-		t.Fatal(err)
-	}
 	return p
 }
 
 // rights are those of docs/kubernetes.md, for the namespace of the project.
 func (p *project) rights() string {
-	page, err := os.ReadFile(filepath.Join(repository, "docs", "kubernetes.md"))
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	_, after, found := strings.Cut(string(page), "```yaml\napiVersion: v1\nkind: ServiceAccount\n")
-	text, _, ends := strings.Cut(after, "```")
-	if !found || !ends {
-		p.t.Fatal("docs/kubernetes.md has no rights")
-	}
-	text = "apiVersion: v1\nkind: ServiceAccount\n" + text
-	return strings.NewReplacer("namespace: deployster", "namespace: "+p.namespace, "resourceNames: [deployster]", "resourceNames: ["+p.namespace+"]").Replace(text)
+	return strings.NewReplacer("namespace: deployster", "namespace: "+p.namespace, "resourceNames: [deployster]", "resourceNames: ["+p.namespace+"]").
+		Replace(block(p.t, "yaml", "kind: ServiceAccount"))
 }
 
 // claimTemplate is a claim for a path of the node: name, namespace, path, type of the path.
@@ -199,10 +187,19 @@ func (p *project) host(more string) {
 // command is deployster in the project's directory.
 func (p *project) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(program("deployster"), args...)
-	cmd.Dir = p.dir
-	cmd.Env = []string{"HOME=" + p.dir, "PATH=/usr/bin:/bin", "XDG_STATE_HOME=" + p.dir + "/.local", "KUBECONFIG=" + p.dir + "/kubeconfig"}
+	cmd.Dir, cmd.Env = p.dir, p.environment()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}, Setpgid: true}
 	return cmd
+}
+
+// environment is that of commands in the project's directory, where kubectl may be.
+func (p *project) environment() []string {
+	env := []string{"HOME=" + p.dir, "PATH=" + p.dir + ":" + filepath.Dir(program("deployster")) + ":/usr/bin:/bin", "XDG_STATE_HOME=" + p.dir + "/.local",
+		"KUBECONFIG=" + p.dir + "/kubeconfig"}
+	for name, value := range services.Credentials() {
+		env = append(env, name+"="+value)
+	}
+	return env
 }
 
 // run runs deployster, wants an exit code, and returns what it prints.

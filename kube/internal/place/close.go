@@ -2,7 +2,13 @@ package place
 
 import (
 	"context"
+	"slices"
 	"time"
+
+	core "k8s.io/api/core/v1"
+
+	"deployster/kube/internal/podspec"
+	"deployster/kube/internal/podstatus"
 )
 
 // closing is how long the end of a command may take.
@@ -15,6 +21,9 @@ func (p *Place) Close() error {
 	for _, m := range p.pool.Idle() {
 		p.removing.Go(func() { p.undo(m.Name, m.UID) })
 	}
+	for _, pod := range p.useless() {
+		p.removing.Go(func() { p.undo(pod.Name, string(pod.UID)) })
+	}
 	p.removing.Wait()
 	p.closeFiles()
 	var err error
@@ -24,4 +33,15 @@ func (p *Place) Close() error {
 	p.agents.Close()
 	p.stop()
 	return err
+}
+
+// useless returns the Pods of earlier commands that have ended and prove no outcome, such as evicted ones. This command has
+// reported why they ended; those of its own stay for people until the next one.
+func (p *Place) useless() []*core.Pod {
+	if p.fence == nil {
+		return nil
+	}
+	return slices.DeleteFunc(p.pods.All(), func(pod *core.Pod) bool {
+		return pod.Labels[podspec.LabelRun] == p.run || !podstatus.EndOf(pod).Unknown()
+	})
 }

@@ -68,6 +68,18 @@ func (p *Pods) Get(name string) (Seen, <-chan struct{}) {
 	return Seen{}, p.changed
 }
 
+// All returns the Pods that exist, as they were seen last.
+func (p *Pods) All() (all []*core.Pod) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.seen {
+		if s.Pod != nil && !s.Gone {
+			all = append(all, s.Pod)
+		}
+	}
+	return all
+}
+
 // Put notes a Pod that a call has returned.
 func (p *Pods) Put(pod *core.Pod) {
 	p.mu.Lock()

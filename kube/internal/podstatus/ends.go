@@ -77,6 +77,19 @@ func (e End) Idle() bool {
 	return e.Over && (!e.Begun || e.read && strings.TrimSpace(e.terminal) == "")
 }
 
+// Unknown reports whether the Pod has ended and proves of no action how that ended.
+func (e End) Unknown() bool {
+	if !e.Over {
+		return false
+	}
+	for line := range strings.Lines(e.terminal) {
+		if fields := strings.Fields(line); len(fields) > 1 && (e.OOM || fields[1] == "exit") {
+			return false
+		}
+	}
+	return true
+}
+
 // Names reports whether the termination message names an action.
 func (e End) Names(id string) bool {
 	for line := range strings.Lines(e.terminal) {

@@ -1,0 +1,150 @@
+//go:build kube
+
+package kubenode_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"deployster/internal/testkit/services"
+)
+
+// blocks are the examples in a language that docs/kubernetes.md has.
+func blocks(t *testing.T, language string) (all []string) {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(repository, "docs", "kubernetes.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	indent, within := "", false
+	for line := range strings.Lines(string(page)) {
+		bare := strings.TrimLeft(line, " ")
+		switch {
+		case bare == "```"+language+"\n":
+			indent, within = line[:len(line)-len(bare)], true
+		case within && bare == "```\n":
+			all, within = append(all, text.String()), false
+			text.Reset()
+		case within:
+			text.WriteString(strings.TrimPrefix(line, indent))
+		}
+	}
+	return all
+}
+
+// block is the first example of docs/kubernetes.md in a language that has a text.
+func block(t *testing.T, language, has string) string {
+	t.Helper()
+	for _, text := range blocks(t, language) {
+		if strings.Contains(text, has) {
+			return text
+		}
+	}
+	t.Fatalf("docs/kubernetes.md has no example with %q", has)
+	return ""
+}
+
+// noteType is the program of a type whose objects are files with a text.
+const noteType = `#!/bin/sh
+case "$1" in
+"") echo '{"protocol":2,"config_schema":{"type":"object"},"plugs":{"notes":{"container_path":"/notes","writable":true}},"state_action":{"args":["state"]},"absent":true}' ;;
+state)
+	test -e /notes/today && echo '{"status":"VALID","state":{}}' || echo '{"status":"STALE","actions":[{"name":"write","args":["write"]}]}' ;;
+write) echo hello >/notes/today ;;
+esac
+`
+
+// What docs/kubernetes.md describes: from an empty namespace to a plan from a laptop, and a Job that applies it with the same state.
+func TestTutorial_EndsWithAJob(t *testing.T) {
+	onNode(t)
+	provide(t)
+	agent, err := agentImage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := node.Push("acme/note", "1", map[string]string{"type": noteType}, "/type"); err != nil {
+		t.Fatal(err)
+	}
+	laptop := &project{t: t, dir: directory(t), namespace: "deployster", agent: agent}
+	t.Cleanup(func() { laptop.kubectl("delete", "namespace", laptop.namespace, "--wait=false") })
+	admin, err := node.Kubectl("config", "view", "--raw", "--minify")
+	if err != nil {
+		t.Fatal(err)
+	}
+	laptop.write("kubeconfig", admin)
+	laptop.write("kubectl", fmt.Sprintf("#!/bin/sh\nexec %q kubectl \"$@\"\n", filepath.Join(repositoryPath(t), "bin", "kube", "onenode")))
+	if err := os.Chmod(filepath.Join(laptop.dir, "kubectl"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	state := "s3://state/shop?region=eu-central-1&endpoint=http://" + services.S3(t) + "&path_style=true"
+	manifest := block(t, "hcl", "s3://acme-state/shop")
+	_, pinned, _ := strings.Cut(manifest, "registry.example/deployster-pod@")
+	pinned, _, _ = strings.Cut(pinned, `"`)
+	laptop.write("rights.yaml", block(t, "yaml", "kind: ServiceAccount"))
+	laptop.write("notes.yaml", block(t, "yaml", "kind: PersistentVolumeClaim"))
+	laptop.write("job.yaml", jobOfDocs(t, pushDeployster(t)))
+	laptop.write("main.hcl", strings.NewReplacer("registry.example/deployster-pod@"+pinned, agent, "registry.example", node.Registry,
+		"s3://acme-state/shop?region=eu-central-1", state).Replace(manifest))
+	laptop.shell(block(t, "sh", "kubectl create namespace"))
+	if out := laptop.shell(block(t, "sh", "push-agent")); !strings.Contains(out, agent) {
+		t.Errorf("push-agent prints\n%s", out)
+	}
+	plan := laptop.shell(block(t, "sh", "deployster host check jobs"))
+	if !strings.Contains(plan, "jobs (node/deployster) ok") || !strings.Contains(plan, "+ today will be created") {
+		t.Errorf("check and plan print\n%s", plan)
+	}
+	if pods := laptop.kubectl("get", "pods", "-n", "deployster", "-o", "name"); pods != "" {
+		t.Errorf("after the plan there are %s", pods)
+	}
+	done := laptop.shell(block(t, "sh", "kubectl create -f job.yaml"))
+	if !strings.Contains(done, "today: created") && !strings.Contains(done, "1 created") || !strings.Contains(done, "No changes") || !strings.Contains(done, "1 resource") {
+		t.Errorf("the Job and the commands after it print\n%s", done)
+	}
+	laptop.run(0, "plan", "-detailed-exitcode")
+	laptop.empty()
+}
+
+// directory makes a directory of the user of the tests.
+func directory(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(node.Dir(), "project")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(dir, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func repositoryPath(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// shell runs commands of the page as a person on a laptop does, and returns what they print.
+func (p *project) shell(text string) string {
+	p.t.Helper()
+	text = strings.ReplaceAll(text, "registry.example", node.Registry)
+	cmd := exec.Command("/bin/sh", "-euc", text)
+	cmd.Dir, cmd.Env = p.dir, p.environment()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}, Setpgid: true}
+	begin := time.Now()
+	out, err := cmd.CombinedOutput()
+	p.t.Logf("%s%v\n%s", text, time.Since(begin).Round(time.Millisecond), out)
+	if err != nil {
+		p.t.Fatalf("%v\n%s", err, p.pods())
+	}
+	return string(out)
+}
