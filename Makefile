@@ -137,6 +137,7 @@ test-machines: build
 
 # Pods on a real cluster: a Kubernetes of one node in namespaces of its own, with all that a node has, compiled
 # from Go modules into bin/kube. The first time that takes about 20 minutes of processor time, and 4 GB of Go's cache.
+# ONLY chooses tests; RESULTS is a directory for the figures.
 KUBE = bin/kube/built-$(shell cat kube/onenode/go.sum kube/onenode/main.go kube/onenode/containerd/go.sum | sha256sum | cut -c 1-16)
 NODE = $(addprefix github.com/containerd/containerd/v2/cmd/,containerd containerd-shim-runc-v2) \
 	$(addprefix github.com/containernetworking/plugins/plugins/,main/bridge main/loopback ipam/host-local)
@@ -154,7 +155,7 @@ endif
 test-kube: build $(if $(USERS),,$(KUBE))
 	.ci/setup $(if $(USERS),demo,kube)
 	go vet -tags kube ./internal/testkit/kubenode
-	$(USERS) go test -vet=off -tags kube -count=1 -timeout 1h -v $(if $(ONLY),-run '$(ONLY)') ./internal/testkit/kubenode
+	$(USERS) $(if $(RESULTS),KUBENODE_RESULTS=$(abspath $(RESULTS))) go test -vet=off -tags kube -count=1 -timeout 90m -v $(if $(ONLY),-run '$(ONLY)') ./internal/testkit/kubenode
 
 # Deployster, deployster-kube, the agent of a Pod or a connection between them is killed COUNT times at a random message or
 # request of an action in a cluster in memory, and mostly the next command too. SEED chooses others.
