@@ -126,7 +126,7 @@ func TestNode_LacksDisk(t *testing.T) {
 	t.Cleanup(enough)
 	pressure("True")
 	p.isEvicted(wait)
-	if out := p.run(1, "plan"); !strings.Contains(out, "No Pod could be started on jobs") || !strings.Contains(out, "disk-pressure") {
+	if out := p.run(1, "plan"); !strings.Contains(out, "No Pod could be started on jobs") || !strings.Contains(out, "untolerated taint") {
 		t.Errorf("the reason is missing: %s", out)
 	}
 	enough()

@@ -97,7 +97,7 @@ func TestTutorial_EndsWithAJob(t *testing.T) {
 		t.Errorf("push-agent prints\n%s", out)
 	}
 	plan := laptop.shell(block(t, "sh", "deployster host check jobs"))
-	if !strings.Contains(plan, "jobs (node/deployster) ok") || !strings.Contains(plan, "+ today will be created") {
+	if !strings.Contains(plan, "jobs (deployster) ok") || !strings.Contains(plan, "+ today will be created") {
 		t.Errorf("check and plan print\n%s", plan)
 	}
 	if pods := laptop.kubectl("get", "pods", "-n", "deployster", "-o", "name"); pods != "" {

@@ -99,7 +99,7 @@ func unpack(root *os.Root, content io.Reader, h *tar.Header) error {
 		}
 		return root.Mkdir(h.Name, 0o700)
 	case tar.TypeSymlink:
-		return errors.Join(root.Symlink(h.Linkname, h.Name), root.Lchown(h.Name, h.Uid, h.Gid))
+		return errors.Join(root.Symlink(h.Linkname, h.Name), setOwner(root, h))
 	case tar.TypeReg:
 		f, err := root.OpenFile(h.Name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if err != nil {
@@ -114,6 +114,14 @@ func unpack(root *os.Root, content io.Reader, h *tar.Header) error {
 // setAttributes sets the owner, the mode and the time of a file or a directory. The owner
 // comes first: changing it clears setuid.
 func setAttributes(root *os.Root, h *tar.Header) error {
-	return errors.Join(root.Lchown(h.Name, h.Uid, h.Gid), root.Chmod(h.Name, h.FileInfo().Mode()), root.Chtimes(h.Name, h.ModTime,
+	return errors.Join(setOwner(root, h), root.Chmod(h.Name, h.FileInfo().Mode()), root.Chtimes(h.Name, h.ModTime,
 		h.ModTime))
+}
+
+// setOwner sets the owner of a file, a directory or a link. What anybody but root unpacks is its own.
+func setOwner(root *os.Root, h *tar.Header) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	return root.Lchown(h.Name, h.Uid, h.Gid)
 }
