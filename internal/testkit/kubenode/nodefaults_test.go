@@ -84,7 +84,7 @@ func TestNode_EvictsAPodForItsDisk(t *testing.T) {
 	p.host("")
 	p.files("disk = \"8MiB\"", resource("main", "echo begun >>/objects/begun; head -c 64000000 /dev/zero >/big; sleep 600"))
 	p.run(0, "init")
-	p.isEvicted(p.begin())
+	p.isEvicted("Pod ephemeral local storage usage exceeds", p.begin())
 	p.files("", resource("main", "true"))
 	p.run(0, "apply", "-auto-approve") // the image is queried: nothing was made
 	if p.object("main") != "hunter2\n" {
@@ -93,11 +93,11 @@ func TestNode_EvictsAPodForItsDisk(t *testing.T) {
 	p.empty()
 }
 
-// isEvicted wants that an apply reports that its Pod was evicted.
-func (p *project) isEvicted(wait func() (string, error)) {
+// isEvicted wants that an apply reports why its Pod was evicted.
+func (p *project) isEvicted(why string, wait func() (string, error)) {
 	p.t.Helper()
 	out, err := wait()
-	if err == nil || !strings.Contains(out, "The outcome is unknown") || !strings.Contains(out, "was evicted") || !strings.Contains(out, "ephemeral") {
+	if err == nil || !strings.Contains(out, "The outcome is unknown") || !strings.Contains(out, "was evicted: "+why) {
 		p.t.Errorf("%v\n%s", err, out)
 	}
 	p.t.Log(out)
@@ -125,7 +125,7 @@ func TestNode_LacksDisk(t *testing.T) {
 	enough := sync.OnceFunc(func() { restart() })
 	t.Cleanup(enough)
 	pressure("True")
-	p.isEvicted(wait)
+	p.isEvicted("Pod was rejected: The node had condition: [DiskPressure]", wait)
 	if out := p.run(1, "plan"); !strings.Contains(out, "No Pod could be started on jobs") || !strings.Contains(out, "untolerated taint") {
 		t.Errorf("the reason is missing: %s", out)
 	}

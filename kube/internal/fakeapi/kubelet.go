@@ -142,6 +142,23 @@ func (r *Running) ended(reason string) {
 		return
 	}
 	r.over = true
+	end := r.terminated(reason)
+	r.Status(func(p *core.Pod) {
+		p.Status.Phase = core.PodSucceeded
+		if end.Terminated.ExitCode != 0 {
+			p.Status.Phase = core.PodFailed
+		}
+		p.Status.ContainerStatuses[0].State = end
+	})
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	if p := r.s.pods[r.Pod.Name]; p != nil && p.UID == r.Pod.UID && p.DeletionTimestamp != nil {
+		r.s.put("DELETED", p)
+	}
+}
+
+// terminated returns the state of the container after the end of the agent.
+func (r *Running) terminated(reason string) core.ContainerState {
 	message, code := r.agent.Message()
 	if reason == "" {
 		reason = "Completed"
@@ -149,19 +166,8 @@ func (r *Running) ended(reason string) {
 			reason = "Error"
 		}
 	}
-	r.Status(func(p *core.Pod) {
-		p.Status.Phase = core.PodSucceeded
-		if code != 0 {
-			p.Status.Phase = core.PodFailed
-		}
-		p.Status.ContainerStatuses[0].State = core.ContainerState{Terminated: &core.ContainerStateTerminated{
-			ExitCode: int32(code), Reason: reason, Message: message, FinishedAt: meta.Now()}}
-	})
-	r.s.mu.Lock()
-	defer r.s.mu.Unlock()
-	if p := r.s.pods[r.Pod.Name]; p != nil && p.UID == r.Pod.UID && p.DeletionTimestamp != nil {
-		r.s.put("DELETED", p)
-	}
+	return core.ContainerState{Terminated: &core.ContainerStateTerminated{ExitCode: int32(code), Reason: reason, Message: message,
+		FinishedAt: meta.Now()}}
 }
 
 // Kill kills the agent. reason is that of the container's end; "" = as the exit code has it.
@@ -197,8 +203,46 @@ func (r *Running) end(grace time.Duration) {
 	r.Kill("")
 }
 
-// Evict ends the Pod as the kubelet does when its node lacks something.
+// Evict ends the Pod as the kubelet does when it uses more disk than it may: the status forgets that its container has run.
 func (r *Running) Evict(message string) {
-	r.Status(func(p *core.Pod) { p.Status.Reason, p.Status.Message = "Evicted", message })
-	r.Kill("")
+	if _, is := r.finish(); !is {
+		return
+	}
+	r.Status(func(p *core.Pod) {
+		p.Status.Phase, p.Status.Reason, p.Status.Message = core.PodFailed, "Evicted", message
+		p.Status.ContainerStatuses[0].State = core.ContainerState{Waiting: &core.ContainerStateWaiting{Reason: "PodInitializing"}}
+	})
+}
+
+// Reject ends the Pod as a kubelet does that starts again on a node without disk: first it knows no container, then its end, and at
+// last why.
+func (r *Running) Reject(message string, pause time.Duration) {
+	r.Status(func(p *core.Pod) { p.Status.ContainerStatuses = nil })
+	end, is := r.finish()
+	if !is {
+		return
+	}
+	time.Sleep(pause)
+	r.Status(func(p *core.Pod) {
+		p.Status.ContainerStatuses = []core.ContainerStatus{{Name: podspec.Container, State: end}}
+	})
+	time.Sleep(pause)
+	r.Status(func(p *core.Pod) {
+		p.Status.Phase, p.Status.Reason, p.Status.Message = core.PodFailed, "Evicted", message
+	})
+}
+
+// finish kills the agent without a change of the status, and returns the end of its container. is is false if it has ended.
+func (r *Running) finish() (end core.ContainerState, is bool) {
+	r.once.Do(func() { close(r.gone) })
+	r.mu.Lock()
+	a, over := r.agent, r.over
+	r.over = r.over || a != nil
+	r.mu.Unlock()
+	if a == nil || over {
+		return end, false
+	}
+	a.Kill()
+	<-a.Ended()
+	return r.terminated(""), true
 }

@@ -124,6 +124,10 @@ func TestRun_ReportsWhatIsCertain(t *testing.T) {
 	}{
 		"evicted": {do: func(_ *cluster, r *fakeapi.Running) { r.Evict("The node was low on resource: ephemeral-storage. ") }, over: true,
 			want: "was evicted: The node was low on resource: ephemeral-storage while main/create ran", adopted: runner.Unknown},
+		"rejected": {do: func(_ *cluster, r *fakeapi.Running) {
+			r.Reject("The node had condition: [DiskPressure]. ", 30*time.Millisecond)
+		},
+			over: true, want: "was evicted: The node had condition: [DiskPressure] while main/create ran", adopted: runner.Unknown},
 		"killed": {do: func(_ *cluster, r *fakeapi.Running) { r.Kill("") }, over: true, want: "ended with exit code 137 (Error)",
 			adopted: runner.Unknown},
 		"no memory": {do: func(_ *cluster, r *fakeapi.Running) { r.Kill("OOMKilled") }, oom: true},

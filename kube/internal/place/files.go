@@ -14,7 +14,6 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/kube/internal/podspec"
 	"deployster/kube/internal/podstatus"
-	"deployster/kube/internal/pool"
 )
 
 // archive is the archive of the files of an artifact, in a file without a name: it ends with this process.
@@ -94,14 +93,14 @@ func (p *Place) filesOf(mounts []runner.Mount) map[string]podspec.Files {
 
 // give sends all files to a Pod that starts, each when its init container runs. wait waits until a container of the Pod is
 // so far.
-func (p *Place) give(ctx context.Context, m *pool.Member, o podspec.Order, wait func(far containerIs) error) error {
+func (p *Place) give(ctx context.Context, o podspec.Order, say func(why string), wait func(far containerIs) error) error {
 	for n, key := range o.Keys() {
 		name := podspec.FilesContainer(n)
 		if err := wait(containerIs{name, podstatus.Initializes}); err != nil {
 			return err
 		}
-		m.Say(func() string { return "receiving the files of " + o.Files[key].Name })
-		if err := p.send(ctx, o.Name, name, key, o.Files[key].Tree); err != nil {
+		say("receiving the files of " + o.Files[key].Name)
+		if err := p.send(ctx, o.Name, name, key, o.Files[key].Tree, say); err != nil {
 			return err
 		}
 	}
@@ -109,7 +108,7 @@ func (p *Place) give(ctx context.Context, m *pool.Member, o podspec.Order, wait 
 }
 
 // send sends files to a container, and again after the connection was lost.
-func (p *Place) send(ctx context.Context, pod, container, key, tree string) error {
+func (p *Place) send(ctx context.Context, pod, container, key, tree string, say func(why string)) error {
 	p.mu.Lock()
 	from := p.files[key]
 	p.mu.Unlock()
@@ -133,6 +132,7 @@ func (p *Place) send(ctx context.Context, pod, container, key, tree string) erro
 			return &runner.StartError{Fault: runner.NotStarted,
 				Text: fmt.Sprintf("the files of %s could not be sent to %s: %s", from.Name, pod, err)}
 		}
+		say(fmt.Sprintf("sending the files of %s again: %s", from.Name, err))
 		select {
 		case <-ctx.Done():
 		case <-changed:

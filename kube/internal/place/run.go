@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"deployster/internal/runtime/runner"
 	"deployster/kube/internal/pods"
@@ -105,6 +106,7 @@ func (r *run) settle(ctx context.Context, res runner.Result, lost error) (runner
 	}
 	if seen.Pod != nil {
 		if out, known := podstatus.EndOf(seen.Pod).Fate(r.s.ID); known {
+			seen = r.explained(after, seen)
 			switch out.Fate {
 			case runner.Exited:
 				if r.s.Ended != nil {
@@ -119,6 +121,22 @@ func (r *run) settle(ctx context.Context, res runner.Result, lost error) (runner
 		}
 	}
 	return res, &runner.UnknownError{Container: r.m.Name, Err: errors.New(r.why(seen, lost))}, false
+}
+
+// explaining is how long after the end of a container its kubelet may take to report why it ended it.
+const explaining = 5 * time.Second
+
+// explained returns a Pod whose container has ended, once its status has why.
+func (r *run) explained(ctx context.Context, seen pods.Seen) pods.Seen {
+	within, cancel := context.WithTimeout(ctx, explaining)
+	defer cancel()
+	_ = r.pods.Wait(within, r.m.Name, func(s pods.Seen) (bool, error) { // without a reason the end is certain, too
+		if s.Pod != nil {
+			seen = s
+		}
+		return s.Pod == nil || s.Gone || podstatus.Final(s.Pod), nil
+	})
+	return seen
 }
 
 // settleQuery finds out how a query ended whose agent was lost.

@@ -54,7 +54,11 @@ func (p *Place) running(ctx context.Context, m *pool.Member, o podspec.Order) er
 			return runs || far.is != nil && far.is(s.Pod, far.name), err
 		})
 	}
-	err := p.give(within, m, o, wait)
+	say := func(why string) {
+		last = why
+		m.Say(func() string { return why })
+	}
+	err := p.give(within, o, say, wait)
 	if err == nil {
 		err = wait(containerIs{})
 	}

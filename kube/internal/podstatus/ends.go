@@ -18,6 +18,7 @@ type End struct {
 	OOM   bool
 	Why   string // why it ended, as the predicate of a sentence about the Pod
 
+	unplaced bool   // it never had a node, so that nothing was started
 	terminal string // the termination message
 	read     bool   // terminal has the line of each action that was begun
 }
@@ -29,15 +30,23 @@ const fullMessage = 4000
 // node it no longer hears.
 func EndOf(p *core.Pod) End {
 	state := stateOf(p.Status.ContainerStatuses, podspec.Container)
-	e := End{Begun: state.Running != nil || state.Terminated != nil, Why: why(p)}
+	e := End{Begun: state.Running != nil || state.Terminated != nil || p.Status.Phase == core.PodRunning, Why: why(p)}
 	if t := state.Terminated; t != nil {
 		e.Over, e.OOM, e.terminal = true, t.Reason == "OOMKilled", t.Message
 		e.read = t.Reason != "ContainerStatusUnknown" && len(t.Message) < fullMessage
 		return e
 	}
-	// A container that has not been started is not started any more after the end of its Pod.
-	e.Over = !e.Begun && (p.Status.Phase == core.PodFailed || p.Status.Phase == core.PodSucceeded)
+	// A container that waits is not started any more after the end of its Pod. It may have run: the kubelet forgets
+	// that when it evicts a Pod for its disk.
+	e.Over = !e.Begun && Final(p)
+	e.unplaced = e.Over && p.Spec.NodeName == ""
 	return e
+}
+
+// Final reports whether the Pod has ended by its phase. The kubelet may report the end of a container before, and only then
+// why it ended it.
+func Final(p *core.Pod) bool {
+	return p.Status.Phase == core.PodFailed || p.Status.Phase == core.PodSucceeded
 }
 
 // Fate returns how an action in the Pod ended, if its end is certain. Otherwise known is false.
@@ -62,7 +71,7 @@ func (e End) Fate(id string) (out runner.Outcome, known bool) {
 		}
 	}
 	switch {
-	case !e.Begun: // an action is requested of a Pod that runs
+	case e.unplaced: // an action is requested of a Pod that runs
 		return runner.Outcome{Fate: runner.NotBegun}, true
 	case begun && e.OOM:
 		return runner.Outcome{Fate: runner.Exited, Result: runner.Result{ExitCode: 137, OOM: true}}, true
@@ -74,7 +83,7 @@ func (e End) Fate(id string) (out runner.Outcome, known bool) {
 
 // Idle reports whether the Pod has ended and nothing that ran in it was an action.
 func (e End) Idle() bool {
-	return e.Over && (!e.Begun || e.read && strings.TrimSpace(e.terminal) == "")
+	return e.Over && (e.unplaced || e.read && strings.TrimSpace(e.terminal) == "")
 }
 
 // Unknown reports whether the Pod has ended and proves of no action how that ended.
