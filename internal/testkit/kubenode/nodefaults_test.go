@@ -30,14 +30,16 @@ func (p *project) endsWell(wait func() (string, error)) {
 func TestNode_IsCordoned(t *testing.T) {
 	onNode(t)
 	p := newProject(t)
-	p.host(`start_timeout = "4s"`)
+	p.host("")
 	p.files("", resource("main", "true"))
 	p.run(0, "init")
 	p.onNode([]string{"uncordon", "node1"}, "cordon", "node1")
+	p.host(`start_timeout = "4s"`)
 	if out := p.run(1, "plan"); !strings.Contains(out, "No Pod could be started on jobs") || !strings.Contains(out, "unschedulable") {
 		t.Errorf("the reason is missing: %s", out)
 	}
 	p.kubectl("uncordon", "node1")
+	p.host("")
 	p.run(0, "apply", "-auto-approve")
 	p.empty()
 }
@@ -45,10 +47,11 @@ func TestNode_IsCordoned(t *testing.T) {
 func TestNode_IsTainted(t *testing.T) {
 	onNode(t)
 	p := newProject(t)
-	p.host(`start_timeout = "4s"`)
+	p.host("")
 	p.files("", resource("first", "true"))
 	p.run(0, "init")
 	p.onNode([]string{"taint", "node", "node1", "ops:NoSchedule-"}, "taint", "node", "node1", "ops=yes:NoSchedule")
+	p.host(`start_timeout = "4s"`)
 	if out := p.run(1, "plan"); !strings.Contains(out, "No Pod could be started on jobs") || !strings.Contains(out, "taint") {
 		t.Errorf("the reason is missing: %s", out)
 	}
@@ -107,7 +110,7 @@ func (p *project) isEvicted(why string, wait func() (string, error)) {
 func TestNode_LacksDisk(t *testing.T) {
 	onNode(t)
 	p := newProject(t)
-	p.host(`start_timeout = "10s"`)
+	p.host("")
 	p.files("", resource("main", "echo begun >>/objects/begun; sleep 600"))
 	p.run(0, "init")
 	wait := p.begin()
@@ -126,6 +129,7 @@ func TestNode_LacksDisk(t *testing.T) {
 	t.Cleanup(enough)
 	pressure("True")
 	p.isEvicted("Pod was rejected: The node had condition: [DiskPressure]", wait)
+	p.host(`start_timeout = "4s"`)
 	if out := p.run(1, "plan"); !strings.Contains(out, "No Pod could be started on jobs") || !strings.Contains(out, "untolerated taint") {
 		t.Errorf("the reason is missing: %s", out)
 	}
