@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// jobOfDocs is the Job of docs/kubernetes.md. Its Pod has the network of the node, since a node of the tests has no network
-// of services: the API server and the registry listen on the node alone.
+// jobOfDocs is the Job of docs/kubernetes.md. Where the API server and the registry listen on the node alone, as on a node of the
+// tests, its Pod has the network of the node.
 func jobOfDocs(t *testing.T, image string) string {
 	job := strings.NewReplacer("registry.example/busybox:1", image, "registry.example/deployster:1", image).Replace(block(t, "yaml", "kind: Job"))
-	if node.External {
+	if !strings.HasPrefix(node.Server, "https://127.") {
 		return job
 	}
 	host, port, _ := strings.Cut(strings.TrimPrefix(node.Server, "https://"), ":")

@@ -117,7 +117,8 @@ func (n *Node) StartAPIServer() error {
 // StartKubelet starts the kubelet, also again after Stop, with further flags.
 func (n *Node) StartKubelet(more ...string) error {
 	return n.part("kubelet", append([]string{"--kubeconfig=" + n.path("system:node:node1.conf"), "--config=" + n.path("kubelet.yaml"),
-		"--root-dir=" + n.path("kubelet"), "--hostname-override=node1", "--node-ip=" + nodeAddress, "--cert-dir=" + n.path("pki"), "--v=2"}, more...)...)
+		"--root-dir=" + n.path("kubelet"), "--hostname-override=node1", "--node-ip=" + nodeAddress, "--cert-dir=" + n.path("pki"),
+		"--v=2"}, more...)...)
 }
 
 // Stop kills a part: kubelet, kube-apiserver, etcd, containerd, kube-scheduler, kube-controller-manager, registry.

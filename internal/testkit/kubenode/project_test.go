@@ -149,7 +149,7 @@ func (p *project) kubectl(args ...string) string {
 
 func (p *project) apply(text string) {
 	p.t.Helper()
-	if _, err := node.KubectlWith(text, "apply", "-f", "-"); err != nil {
+	if _, err := node.KubectlWith("---\n"+text, "apply", "-f", "-"); err != nil { // a brace alone would be taken for JSON
 		p.t.Fatal(err)
 	}
 }

@@ -105,7 +105,7 @@ func TestFiles_ThatDoNotArrive(t *testing.T) {
 	c.receiving(t, func(*memagent.Receiver) bool { return true })
 	c.block.StartTimeout = 1
 	for want, change := range map[string]func(*runner.Spec){
-		"no Pod could be started: sending the files of site again: ": func(*runner.Spec) {},
+		"no Pod could be started: sending the files of site again: ":                           func(*runner.Spec) {},
 		"this is not possible in a cluster: the files of site need 3 bytes, and the Pod has 2": func(s *runner.Spec) { s.Settings.Disk = 2 },
 	} {
 		s := action(t, c, "one", "exit", "0")
