@@ -115,6 +115,11 @@ func TestJob_IsDrained(t *testing.T) {
 	p.kubectl("create", "configmap", "shop", "-n", p.namespace, "--from-file="+p.dir+"/main.hcl", "--from-file="+p.dir+"/host.hcl")
 	job := p.jobWithState(image)
 	first := p.create(job)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(p.jobLog(first))
+		}
+	})
 	p.until("the action has begun", time.Minute, func() bool { return p.object("begun") != "" })
 	p.evict()
 	p.until("the Job has ended", 2*time.Minute, func() bool {
