@@ -152,7 +152,7 @@ func linear(t *testing.T, few, many map[string]cost) {
 }
 
 // TestEngine_SchemasAreReadOnce: the schemas of large providers have hundreds of
-// properties, and are asked about for each resource.
+// properties, and are asked about for each resource: what that costs more is less than an object a property.
 func TestEngine_SchemasAreReadOnce(t *testing.T) {
 	const n = 500
 	wide, narrow := newEngine(t, n), newEngine(t, n)
@@ -161,7 +161,7 @@ func TestEngine_SchemasAreReadOnce(t *testing.T) {
 	usual := measureEngine(t, narrow, n)
 	for part, c := range measureEngine(t, wide, n) {
 		t.Logf("%-22s %6.0f objects, %7.0f bytes a resource, with narrow schemas %6.0f and %7.0f", part, c.objects, c.bytes, usual[part].objects, usual[part].bytes)
-		if c.objects > grows*usual[part].objects+20 {
+		if c.objects > usual[part].objects+200 {
 			t.Errorf("%s: %.0f objects a resource where a schema has 300 properties, %.0f where it has three", part, c.objects, usual[part].objects)
 		}
 	}
