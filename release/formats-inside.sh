@@ -77,7 +77,7 @@ check() {
 	inside /usr/bin/deployster version >"$root/srv/version"
 	grep -q "^deployster ${version%%_linux*} linux/" "$root/srv/version" || fail "it prints $(cat "$root/srv/version")"
 	grep -q 'runc .*/usr/lib/deployster/runc' "$root/srv/version" || fail "its runc is not found: $(cat "$root/srv/version")"
-	for program in deployster-agent deployster-shim deployster-store deployster-terraform deployster-lsp; do
+	for program in deployster-agent deployster-shim deployster-kube deployster-terraform deployster-lsp; do
 		inside "/usr/lib/deployster/$program" -nothing </dev/null >"$root/srv/printed" 2>&1 && code=0 || code=$?
 		[ $code -lt 126 ] || fail "$program does not run: $(cat "$root/srv/printed")"
 	done
