@@ -100,9 +100,18 @@ func (c *Client) SetPrinted(text string) { c.welcome.Printed = text }
 // Lost returns a channel that is closed when the connection is lost or the Client is closed.
 func (c *Client) Lost() <-chan struct{} { return c.conn.ended }
 
-// Close ends the connection. The caller must have no call in progress.
+// Leaver is a stream whose other end has work to do after the stream was closed.
+type Leaver interface {
+	// Leave waits until that is done, for a limited time.
+	Leave()
+}
+
+// Close ends the connection, and waits for the other end if the stream is a Leaver. The caller must have no call in progress.
 func (c *Client) Close() error {
 	c.conn.fail(errors.New("it was closed here"))
+	if s, is := c.conn.stream.(Leaver); is {
+		s.Leave()
+	}
 	return nil
 }
 

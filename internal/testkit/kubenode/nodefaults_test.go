@@ -201,21 +201,21 @@ func TestNode_IsUnreachableForAMoment(t *testing.T) {
 	p.empty()
 }
 
+// The action takes longer than the apply tries to reach its Pod. The next apply adopts it.
 func TestNode_IsUnreachable(t *testing.T) {
 	onNode(t)
 	p := newProject(t)
 	p.host("")
-	p.files("", resource("main", "echo begun >>/objects/begun; sleep 60"))
+	p.files("", resource("main", "echo begun >>/objects/begun; sleep 150"))
 	p.run(0, "init")
 	wait := p.begin()
 	mend := cut(t)
 	begin := time.Now()
 	out, err := wait()
-	if err == nil || !strings.Contains(out, "An action may still run on jobs") && !strings.Contains(out, "may still run") {
+	if err == nil || !strings.Contains(out, "may still run") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	t.Logf("the apply has ended after %v: %s", time.Since(begin), out)
-	time.Sleep(time.Until(begin.Add(3 * time.Minute)))
 	mend()
 	p.run(0, "apply", "-auto-approve")
 	if p.object("main") != "hunter2\n" || p.object("begun") != "begun\n" {

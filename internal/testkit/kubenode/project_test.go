@@ -232,7 +232,7 @@ func (p *project) empty() {
 			return
 		}
 		if time.Now().After(end) {
-			p.t.Fatalf("Pods are left: %s", left)
+			p.t.Fatalf("Pods are left: %s\n%s", left, p.pods())
 		}
 	}
 }

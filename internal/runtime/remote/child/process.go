@@ -3,6 +3,7 @@ package child
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"io"
 	"os"
 	"os/exec"
@@ -22,9 +23,10 @@ const leaving = 5 * time.Second
 
 // Options declare how a program runs.
 type Options struct {
-	Buffer     int    // of its output, in bytes: the longest line that ReadSlice returns
-	NoTerminal bool   // neither it nor what it starts can prompt at the terminal of this command
-	Ended      func() // called when it has ended; nil = no callback
+	Buffer     int           // of its output, in bytes: the longest line that ReadSlice returns
+	NoTerminal bool          // neither it nor what it starts can prompt at the terminal of this command
+	Ended      func()        // called when it has ended; nil = no callback
+	Leaving    time.Duration // how long it may take to end after its input is closed; 0 = 5 s
 }
 
 // Process is a program as a stream: Read returns its output, and Write fills its input.
@@ -36,11 +38,12 @@ type Process struct {
 	errors        *printed
 	ended         chan struct{} // closed when the process has ended
 	once          sync.Once
+	leaving       time.Duration
 }
 
 // Start starts a program, with the environment of this command without its secrets.
 func Start(args []string, o Options) (*Process, error) {
-	p := &Process{errors: &printed{log: runner.NewLog(8 << 10)}, ended: make(chan struct{})}
+	p := &Process{errors: &printed{log: runner.NewLog(8 << 10)}, ended: make(chan struct{}), leaving: cmp.Or(o.Leaving, leaving)}
 	p.cmd = exec.Command(args[0], args[1:]...)
 	p.cmd.Env = proc.WithoutSecrets(os.Environ())
 	// An interrupt from the terminal is for this command, which ends the program itself.
@@ -82,7 +85,7 @@ func (p *Process) Close() error {
 		go func() {
 			select {
 			case <-p.ended:
-			case <-time.After(leaving):
+			case <-time.After(p.leaving):
 				p.Kill()
 				<-p.ended
 			}
@@ -103,6 +106,9 @@ func (p *Process) Kill() {
 
 // Wait waits until the program has ended.
 func (p *Process) Wait() { <-p.ended }
+
+// Ended returns a channel that is closed when the program has ended.
+func (p *Process) Ended() <-chan struct{} { return p.ended }
 
 // LastError returns the error message of a deployster that the program runs, if it printed one, and
 // otherwise the last line of its stderr.

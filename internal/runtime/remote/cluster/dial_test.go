@@ -54,6 +54,10 @@ func serve() {
 	default:
 		fmt.Println(remote.Ready)
 		_ = remote.Serve(context.Background(), stdio{in}, place{at: at}, remote.DefaultTiming()) // it ends with its client
+		if at.Namespace == "tidies" {
+			time.Sleep(300 * time.Millisecond)
+			_ = os.WriteFile(at.Kubeconfig, nil, 0o600) // the test finds out
+		}
 	}
 }
 
@@ -110,6 +114,22 @@ func TestDial_StartsTheProgram(t *testing.T) {
 	defer c.Close()
 	if f := c.Welcome().Facts; f.Hostname != "jobs" || f.Kernel != "true /k" {
 		t.Errorf("%+v", f)
+	}
+}
+
+// Close waits for what the program does at its end: in a container it would be killed with this command.
+func TestClose_WaitsForTheProgram(t *testing.T) {
+	t.Parallel()
+	done := filepath.Join(t.TempDir(), "done")
+	c, err := Dial(t.Context(), runner.Cluster{Namespace: "tidies", Kubeconfig: done}, remote.Hello{}, installed(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(done); err != nil {
+		t.Errorf("the command ends before the program: %v", err)
 	}
 }
 

@@ -190,9 +190,11 @@ func (p *Places) Close() {
 	p.mu.Lock()
 	all := slices.Collect(maps.Values(p.hosts))
 	p.mu.Unlock()
+	var closing sync.WaitGroup
 	for _, h := range all {
-		h.close()
+		closing.Go(h.close)
 	}
+	closing.Wait()
 }
 
 func (h *host) close() {
