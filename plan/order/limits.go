@@ -10,10 +10,14 @@ import (
 const (
 	containerWork = iota // every invocation starts a container
 	workerWork           // workers take many at a time
+	podWork              // every invocation starts a Pod
 )
 
 // Hosts is how many hosts are worked on at a time by default.
 const Hosts = 64
+
+// inPods is how many resources are worked on at a time by default in a cluster: as many as a command may have Pods by default.
+const inPods = 20
 
 // InWorker reports whether a worker answers the state queries of resources of this type,
 // and runs their actions.
@@ -24,7 +28,7 @@ func InWorker(ty *protocol.Type, s *runner.Settings) bool {
 // Capacity reports how much is worked on at a time, on this machine and on each host.
 type Capacity struct {
 	Resources int // resources that start containers
-	InWorkers int // resources that workers do; 0 = Resources limits both
+	InWorkers int // resources that workers do; 0 = Resources limits all, also those that start Pods
 	Hosts     int // hosts at a time; 0 = the constant
 }
 
@@ -33,6 +37,7 @@ type Location struct {
 	Host     string // "" = this machine
 	Group    string // of the host, where hosts are begun in waves
 	InWorker bool
+	InPods   bool // in a cluster
 	Nowhere  bool // the node is only waited for, and its failure stops nothing else
 }
 
@@ -40,14 +45,14 @@ type Location struct {
 func At(ty *protocol.Type, s *runner.Settings) Location {
 	w := Location{InWorker: ty != nil && InWorker(ty, s)}
 	if s.Host != nil {
-		w.Host = s.Host.Name
+		w.Host, w.InPods = s.Host.Name, s.Host.Kubernetes != nil
 	}
 	return w
 }
 
 // Limits returns what limits which nodes of a frontier may start now.
 func Limits(f *graph.Frontier, room Capacity, at func(node string) Location) *graph.Limits {
-	most := []int{max(1, room.Resources), room.InWorkers}
+	most := []int{max(1, room.Resources), room.InWorkers, max(room.Resources, inPods)}
 	hosts := room.Hosts
 	if hosts == 0 {
 		hosts = Hosts
@@ -61,8 +66,12 @@ func Limits(f *graph.Frontier, room Capacity, at func(node string) Location) *gr
 		case w.Host == "":
 			lane.Place = "here"
 		}
-		if w.InWorker && room.InWorkers > 0 {
+		switch {
+		case room.InWorkers == 0:
+		case w.InWorker:
 			lane.Kind = workerWork
+		case w.InPods:
+			lane.Kind = podWork
 		}
 		return lane
 	}, hosts, most...)
