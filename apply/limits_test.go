@@ -11,26 +11,6 @@ import (
 	"deployster/protocol"
 )
 
-// In a cluster as many resources are worked on as there may be Pods, unless somebody says how many.
-func TestLimits_OfPods(t *testing.T) {
-	t.Parallel()
-	p, nodes := &plan.Plan{Resources: map[string]*plan.Step{}}, graph.Graph{}
-	for i := range 30 {
-		addr := fmt.Sprint("r", i)
-		p.Resources[addr], nodes[addr] = &plan.Step{}, nil
-		p.Resources[addr].Settings.Host = &runner.Host{Name: "jobs", Kubernetes: &runner.Cluster{}}
-	}
-	for want, o := range map[int]Options{20: {Parallelism: 10, InWorkers: 80, Confirm: ConfirmPlan}, 10: {Parallelism: 10, Confirm: ConfirmPlan}} {
-		taken, f := 0, limits(p, o, graph.NewFrontier(nodes))
-		for _, ok := f.Take(); ok; _, ok = f.Take() {
-			taken++
-		}
-		if taken != want {
-			t.Errorf("%+v: %d at a time", o, taken)
-		}
-	}
-}
-
 // What starts containers has one limit, what is done in workers another, and
 // neither waits for the other. Without that there is one limit.
 func TestLimits_OfContainersAndWorkers(t *testing.T) {

@@ -16,8 +16,8 @@ const (
 // Hosts is how many hosts are worked on at a time by default.
 const Hosts = 64
 
-// inPods is how many resources are worked on at a time by default in a cluster: as many as a command may have Pods by default.
-const inPods = 20
+// InPods is how many resources of a cluster are queried at a time by default: as many as a command may have Pods by default.
+const InPods = 20
 
 // InWorker reports whether a worker answers the state queries of resources of this type,
 // and runs their actions.
@@ -29,6 +29,7 @@ func InWorker(ty *protocol.Type, s *runner.Settings) bool {
 type Capacity struct {
 	Resources int // resources that start containers
 	InWorkers int // resources that workers do; 0 = Resources limits all, also those that start Pods
+	InPods    int // resources that start Pods; 0 = Resources limits them
 	Hosts     int // hosts at a time; 0 = the constant
 }
 
@@ -52,7 +53,7 @@ func At(ty *protocol.Type, s *runner.Settings) Location {
 
 // Limits returns what limits which nodes of a frontier may start now.
 func Limits(f *graph.Frontier, room Capacity, at func(node string) Location) *graph.Limits {
-	most := []int{max(1, room.Resources), room.InWorkers, max(room.Resources, inPods)}
+	most := []int{max(1, room.Resources), room.InWorkers, room.InPods}
 	hosts := room.Hosts
 	if hosts == 0 {
 		hosts = Hosts
@@ -70,7 +71,7 @@ func Limits(f *graph.Frontier, room Capacity, at func(node string) Location) *gr
 		case room.InWorkers == 0:
 		case w.InWorker:
 			lane.Kind = workerWork
-		case w.InPods:
+		case w.InPods && room.InPods > 0:
 			lane.Kind = podWork
 		}
 		return lane

@@ -158,7 +158,8 @@ func (x *Session) Since(addr string, s *change.Step, in protocol.StateInput, pen
 // that come before it.
 func (x *Session) Visit(ctx context.Context, resources map[string]*config.Resource, before graph.Graph,
 	do func(*config.Resource) (ok bool)) {
-	room := order.Capacity{Resources: x.Options.Parallelism, InWorkers: x.Options.InWorkers, Hosts: x.Options.HostsAtOnce}
+	room := order.Capacity{Resources: x.Options.Parallelism, InWorkers: x.Options.InWorkers, InPods: order.InPods,
+		Hosts: x.Options.HostsAtOnce}
 	order.Visit(ctx, before, room, func(addr string) order.Location {
 		return order.At(x.Types.Type(addr), &resources[addr].Settings)
 	}, func(addr string) bool { return do(resources[addr]) })
