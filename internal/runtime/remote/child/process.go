@@ -27,6 +27,7 @@ type Options struct {
 	NoTerminal bool          // neither it nor what it starts can prompt at the terminal of this command
 	Ended      func()        // called when it has ended; nil = no callback
 	Leaving    time.Duration // how long it may take to end after its input is closed; 0 = 5 s
+	Leave      time.Duration // how long Leave waits for that; 0 = not at all
 }
 
 // Process is a program as a stream: Read returns its output, and Write fills its input.
@@ -39,11 +40,12 @@ type Process struct {
 	ended         chan struct{} // closed when the process has ended
 	once          sync.Once
 	leaving       time.Duration
+	leave         time.Duration
 }
 
 // Start starts a program, with the environment of this command without its secrets.
 func Start(args []string, o Options) (*Process, error) {
-	p := &Process{errors: &printed{log: runner.NewLog(8 << 10)}, ended: make(chan struct{}), leaving: cmp.Or(o.Leaving, leaving)}
+	p := &Process{errors: &printed{log: runner.NewLog(8 << 10)}, ended: make(chan struct{}), leaving: cmp.Or(o.Leaving, leaving), leave: o.Leave}
 	p.cmd = exec.Command(args[0], args[1:]...)
 	p.cmd.Env = proc.WithoutSecrets(os.Environ())
 	// An interrupt from the terminal is for this command, which ends the program itself.
@@ -107,8 +109,15 @@ func (p *Process) Kill() {
 // Wait waits until the program has ended.
 func (p *Process) Wait() { <-p.ended }
 
-// Ended returns a channel that is closed when the program has ended.
-func (p *Process) Ended() <-chan struct{} { return p.ended }
+// Leave waits for the end of a program whose input was closed, as long as the Options allow.
+func (p *Process) Leave() {
+	if p.leave > 0 {
+		select {
+		case <-p.ended:
+		case <-time.After(p.leave):
+		}
+	}
+}
 
 // LastError returns the error message of a deployster that the program runs, if it printed one, and
 // otherwise the last line of its stderr.

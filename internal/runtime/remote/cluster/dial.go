@@ -27,22 +27,12 @@ const starting = 30 * time.Second
 // maxLine is the limit of its first line, in bytes.
 const maxLine = 4 << 10
 
-// leaving is how long the program may delete Pods after the connection was closed, and leave how long this command waits for that.
+// leaving is how long the program may delete Pods after the connection was closed, and leave how long this command waits for that:
+// where it is the first process of a container, the program is killed with it.
 const (
 	leaving = 25 * time.Second
 	leave   = 10 * time.Second
 )
-
-// program is deployster-kube as a stream.
-type program struct{ *child.Process }
-
-// Leave implements remote.Leaver. Where this command is the first process of a container, the program is killed with it.
-func (p program) Leave() {
-	select {
-	case <-p.Ended():
-	case <-time.After(leave):
-	}
-}
 
 // Options declare how to reach clusters.
 type Options struct {
@@ -62,7 +52,7 @@ func Dial(ctx context.Context, at runner.Cluster, h remote.Hello, o Options) (*r
 	if err != nil {
 		return nil, err
 	}
-	p, err := child.Start([]string{path}, child.Options{Buffer: maxLine, NoTerminal: true, Leaving: leaving})
+	p, err := child.Start([]string{path}, child.Options{Buffer: maxLine, NoTerminal: true, Leaving: leaving, Leave: leave})
 	if err != nil {
 		return nil, &remote.UnreachableError{Reason: fmt.Sprintf("%s cannot be started: %s", path, err)}
 	}
@@ -73,7 +63,7 @@ func Dial(ctx context.Context, at runner.Cluster, h remote.Hello, o Options) (*r
 	}
 	if err == nil {
 		var client *remote.Client
-		if client, err = remote.NewClient(ctx, program{p}, h, o.Timing); err == nil || diag.Is[*remote.RefusedError](err) {
+		if client, err = remote.NewClient(ctx, p, h, o.Timing); err == nil || diag.Is[*remote.RefusedError](err) {
 			return client, err
 		}
 	}
