@@ -45,7 +45,8 @@ type Process struct {
 
 // Start starts a program, with the environment of this command without its secrets.
 func Start(args []string, o Options) (*Process, error) {
-	p := &Process{errors: &printed{log: runner.NewLog(8 << 10)}, ended: make(chan struct{}), leaving: cmp.Or(o.Leaving, leaving), leave: o.Leave}
+	p := &Process{errors: &printed{log: runner.NewLog(8 << 10)}, ended: make(chan struct{}),
+		leaving: cmp.Or(o.Leaving, leaving), leave: o.Leave}
 	p.cmd = exec.Command(args[0], args[1:]...)
 	p.cmd.Env = proc.WithoutSecrets(os.Environ())
 	// An interrupt from the terminal is for this command, which ends the program itself.
