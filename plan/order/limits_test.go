@@ -10,7 +10,7 @@ import (
 )
 
 // As many resources of a cluster are queried at a time as there may be Pods, unless somebody says how many. Others are not,
-// and an apply does not: Pods that its queries share would make room for those of its actions.
+// and an apply does not: it took longer so.
 func TestLimits_OfPods(t *testing.T) {
 	t.Parallel()
 	nodes := graph.Graph{}
