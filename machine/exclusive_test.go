@@ -64,7 +64,7 @@ echo ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDG8a0tVOSZnQ0wLZuIqEz5qzTMTdVhHfO3n3oM
 	if _, err := s.machine.Shell(foreign); err != nil {
 		t.Fatal(err)
 	}
-	const seen = "ls /etc/cron.d | grep -x 'job\\|foreign\\|kept-one'; wc -l </home/app/.ssh/authorized_keys; test -s /root/.ssh/authorized_keys && echo reached"
+	const seen = "ls /etc/cron.d | grep -x 'job\\|foreign\\|kept-one'; wc -l </home/app/.ssh/authorized_keys; test -s ~root/.ssh/authorized_keys && echo reached"
 	s.prints([]string{"apply", "-auto-approve"}, "destroyed only with -approve=purge: foreign", "destroyed only with -approve=purge: app ssh-ed25519")
 	s.holds(seen, "foreign\njob\nkept-one\n2\nreached")
 	s.prints([]string{"apply", "-auto-approve", "-approve=purge"}, `exclusive.cron["foreign"]`, "2 destroyed")

@@ -57,7 +57,7 @@ func TestReadme_IsFollowed(t *testing.T) {
 func TestContainer_DataOnItsRootWorks(t *testing.T) {
 	m := Start(t)
 	installed(t, m)
-	const begin = "mkdir -p /root/x && cd /root/x && export DEPLOYSTER_DATA_DIR=/var/data && "
+	const begin = "mkdir -p /srv/x && cd /srv/x && export DEPLOYSTER_DATA_DIR=/var/data && "
 	out, err := m.Shell(begin + "stat -f -c %T /var && deployster new machine >/dev/null && deployster apply -auto-approve && " +
 		"cat /srv/hello/greeting")
 	for _, want := range []string{"overlayfs\n", "Warning: Each container gets a copy of its image's files",

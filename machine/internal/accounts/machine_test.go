@@ -265,15 +265,15 @@ func TestGroup_IsMadeChangedAndRemoved(t *testing.T) {
 
 func TestKey_OpensTheAccount(t *testing.T) {
 	forget(t, "ann")
-	kindtest.Shell(t, "useradd -m ann; rm -f /root/k /root/k.pub; ssh-keygen -q -t ed25519 -N '' -C me@here -f /root/k")
-	pub := strings.Fields(kindtest.Shell(t, "cat /root/k.pub"))
+	kindtest.Shell(t, "useradd -m ann; rm -f /srv/k /srv/k.pub; ssh-keygen -q -t ed25519 -N '' -C me@here -f /srv/k")
+	pub := strings.Fields(kindtest.Shell(t, "cat /srv/k.pub"))
 	key := pub[0] + " " + pub[1]
 	r := keyOf(t)
 	r.Fails(config{"user": "ann", "key": key + " me@here"}, "config", "/key", "comment")
 	r.Apply(config{"user": "ann", "key": key, "comment": "me"})
 	address := strings.Fields(kindtest.Shell(t, "cat /etc/ssh/sshd_config.d/listen.conf"))[1]
 	host, port, _ := strings.Cut(address, ":")
-	login := "ssh -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -i /root/k " +
+	login := "ssh -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -i /srv/k " +
 		"-p " + port + " ann@" + host + " id -un"
 	if who := kindtest.Shell(t, login); who != "ann" {
 		t.Errorf("%q has logged in", who)

@@ -36,13 +36,7 @@ func rendered(c SourceConfig, block string) string {
 	case strings.HasPrefix(block, "/"):
 		fmt.Fprintf(&b, "Signed-By: %s\n", block)
 	case block != "":
-		b.WriteString("Signed-By:\n")
-		for line := range strings.SplitSeq(block, "\n") {
-			if line = strings.TrimSpace(line); line == "" {
-				line = "."
-			}
-			b.WriteString(" " + line + "\n")
-		}
+		b.WriteString("Signed-By:\n" + deb822.Lines(block))
 	}
 	return b.String()
 }

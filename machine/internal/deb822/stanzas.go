@@ -45,3 +45,16 @@ func First(text string) map[string]string {
 	}
 	return map[string]string{}
 }
+
+// Lines returns the lines of a value as a file has them below the name of the field: with a blank at their begin, and a
+// dot for an empty line.
+func Lines(value string) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(value, "\n") {
+		if line = strings.TrimSpace(line); line == "" {
+			line = "."
+		}
+		b.WriteString(" " + line + "\n")
+	}
+	return b.String()
+}
