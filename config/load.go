@@ -50,7 +50,7 @@ func loadInto(into *expand.Instances, tree *decl.Tree, vars []VarInput) hcl.Diag
 	diags = append(diags, validate.Checker{Refs: tree.Refs}.Connect(tree.Root)...)
 	diags = append(diags, into.Instantiate(diags.HasErrors())...)
 	if !diags.HasErrors() {
-		_, wrong := policies.Declared(into.Modules)
+		_, wrong := policies.Of(into.Modules)
 		diags = append(diags, wrong...)
 	}
 	return diags

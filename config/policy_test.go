@@ -18,7 +18,7 @@ func judgeText(t *testing.T, text, plan string) (string, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, diags := m.Policies().Judge(m.Policies().List()[0], value)
+	found, diags := m.Policies().Judge(m.Policies().List[0], value)
 	var lines []string
 	for _, f := range found {
 		lines = append(lines, f.Address+": "+f.Message)
@@ -63,7 +63,7 @@ func TestPolicies_Timed(t *testing.T) {
 		`plan.summary.destroy > 1`: false, `true`: false} {
 		text := "policy \"p\" {\n  level = \"mandatory\"\n  rule {\n    deny    = " + deny + "\n    message = \"x\"\n  }\n}\n"
 		m, diags := Load(Sources{Workspace: "/w", Dir: "/w", Manifests: []File{{Path: "main.hcl", Bytes: []byte(text)}}}, nil, Builtins{})
-		if diags.HasErrors() || m.Policies().List()[0].Timed != want {
+		if diags.HasErrors() || m.Policies().List[0].Timed != want {
 			t.Errorf("%s: %v", deny, diags)
 		}
 	}
@@ -83,7 +83,7 @@ func TestPolicyPage_Loads(t *testing.T) {
 		}
 		seen++
 		m, diags := Load(Sources{Workspace: "/w", Dir: "/w", Manifests: []File{{Path: "main.hcl", Bytes: []byte(e[2])}}}, nil, Builtins{})
-		if len(diags) > 0 || len(m.Policies().List()) == 0 {
+		if len(diags) > 0 || len(m.Policies().List) == 0 {
 			t.Errorf("%v in\n%s", diags, e[2])
 		}
 	}

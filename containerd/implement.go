@@ -24,22 +24,22 @@ func (r *Runtime) Has(ctx context.Context, digest string, paths ...string) ([]bo
 
 // Shipment makes all contents available that a machine of the architecture needs.
 func (r *Runtime) Shipment(ctx context.Context, digest, arch string) (imagestore.Shipment, error) {
-	return r.Images.Shipper.Shipment(ctx, digest, arch)
+	return r.Images.Shipment(ctx, digest, arch)
 }
 
 // Named implements router.Images.
 func (r *Runtime) Named(ctx context.Context, d string) (imagestore.Shipment, error) {
-	return r.Images.Shipper.Named(ctx, d)
+	return r.Images.Named(ctx, d)
 }
 
 // ReadContent implements imagestore.Contents.
 func (r *Runtime) ReadContent(ctx context.Context, digest string, offset int64, n int) ([]byte, error) {
-	return r.Images.Shipper.ReadContent(ctx, digest, offset, n)
+	return r.Images.ReadContent(ctx, digest, offset, n)
 }
 
 // Receive makes an image of the contents of another machine.
 func (r *Runtime) Receive(ctx context.Context, s imagestore.Shipment, from imagestore.Contents) error {
-	return r.Images.Shipper.Receive(ctx, s, from)
+	return r.Images.Receive(ctx, s, from)
 }
 
 // Labels implements runner.Inspector.

@@ -34,14 +34,14 @@ func TestReceive_BringsAnImageFromAnotherStore(t *testing.T) {
 	t.Parallel()
 	local, there := open(t, embedded(t)), open(t, embedded(t))
 	dgst := packProbe(t, local)
-	shipment, err := local.Images.Shipper.Shipment(context.Background(), dgst, runtime.GOARCH)
+	shipment, err := local.Images.Shipment(context.Background(), dgst, runtime.GOARCH)
 	if err != nil || shipment.Digest != dgst {
 		t.Fatalf("%+v, %v", shipment, err)
 	}
 
 	// What was changed on the way is refused, and what is cut off gone on with.
 	evil := &contents{Contents: local, change: func(content []byte) ([]byte, error) { return bytes.ToUpper(content), nil }}
-	if err := there.Images.Shipper.Receive(context.Background(), shipment, evil); err == nil {
+	if err := there.Images.Receive(context.Background(), shipment, evil); err == nil {
 		t.Error("changed contents are taken")
 	}
 	lost := errors.New("the line is cut")
@@ -52,14 +52,14 @@ func TestReceive_BringsAnImageFromAnotherStore(t *testing.T) {
 		}
 		return content, nil
 	}}
-	if err := there.Images.Shipper.Receive(context.Background(), shipment, cut); err == nil || !strings.Contains(err.Error(), lost.Error()) {
+	if err := there.Images.Receive(context.Background(), shipment, cut); err == nil || !strings.Contains(err.Error(), lost.Error()) {
 		t.Errorf("cut off: %v", err)
 	}
 	if _, err := there.Images.Resolve(context.Background(), dgst); !errors.Is(err, runner.ErrNoImage) {
 		t.Errorf("half an image is here: %v", err)
 	}
 	whole := &contents{Contents: local}
-	if err := there.Images.Shipper.Receive(context.Background(), shipment, whole); err != nil {
+	if err := there.Images.Receive(context.Background(), shipment, whole); err != nil {
 		t.Fatal(err)
 	}
 	res, err := there.Run(context.Background(), runner.Spec{Name: "t", Kind: runner.Query, Digest: dgst, Args: []string{"exit", "3"}})
@@ -71,7 +71,7 @@ func TestReceive_BringsAnImageFromAnotherStore(t *testing.T) {
 		t.Errorf("it took a name: %v", err)
 	}
 	before := whole.read.Load()
-	if err := there.Images.Shipper.Receive(context.Background(), shipment, whole); err != nil || whole.read.Load() != before || before == 0 {
+	if err := there.Images.Receive(context.Background(), shipment, whole); err != nil || whole.read.Load() != before || before == 0 {
 		t.Errorf("again: %d bytes after %d, %v", whole.read.Load(), before, err)
 	}
 }

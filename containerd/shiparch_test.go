@@ -94,27 +94,27 @@ func TestShipment_ForAnotherArchitecture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Images.Shipper.ReadContent(ctx, layer, 0, 1); err == nil {
+	if _, err := r.Images.ReadContent(ctx, layer, 0, 1); err == nil {
 		t.Error("what this machine does not need was fetched")
 	}
-	named, err := r.Images.Shipper.Named(ctx, image.Digest)
+	named, err := r.Images.Named(ctx, image.Digest)
 	if err != nil || named.Name != image.Name || named.Digest != image.Digest ||
 		!slices.Equal(named.Platforms, []string{"linux/" + runtime.GOARCH, "linux/riscv64"}) || !slices.Equal(named.Entrypoint, []string{"/run"}) {
 		t.Errorf("named: %+v, %v", named, err)
 	}
 	for range 2 {
-		if _, err := r.Images.Shipper.Shipment(ctx, image.Digest, "riscv64"); err != nil {
+		if _, err := r.Images.Shipment(ctx, image.Digest, "riscv64"); err != nil {
 			t.Fatal(err)
 		}
-		content, err := r.Images.Shipper.ReadContent(ctx, layer, 0, 1<<20)
+		content, err := r.Images.ReadContent(ctx, layer, 0, 1<<20)
 		if err != nil || !bytes.Equal(content, v.contents[layer]) || v.fetched[layer] != 1 {
 			t.Errorf("%d bytes, fetched %d times: %v", len(content), v.fetched[layer], err)
 		}
 	}
-	if _, err := r.Images.Shipper.Shipment(ctx, image.Digest, "s390x"); err == nil || !strings.Contains(err.Error(), "not for the platform linux/s390x, but for linux/") {
+	if _, err := r.Images.Shipment(ctx, image.Digest, "s390x"); err == nil || !strings.Contains(err.Error(), "not for the platform linux/s390x, but for linux/") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := r.Images.Shipper.Shipment(ctx, image.Digest, runtime.GOARCH); err != nil {
+	if _, err := r.Images.Shipment(ctx, image.Digest, runtime.GOARCH); err != nil {
 		t.Error(err)
 	}
 }

@@ -77,7 +77,7 @@ type (
 		b *Module
 		u Usage
 	}
-	publishNames struct{ b *Module }
+	publishNames map[string]*Resource // the resources of a module, by their names
 )
 
 func (n resourceNames) Has(name string) bool {
@@ -98,11 +98,11 @@ func (n resourceNames) List() []string {
 }
 
 func (n publishNames) Has(name string) bool {
-	return n.b.Resources[addresses.PublishPrefix+name] != nil
+	return n[addresses.PublishPrefix+name] != nil
 }
 
 func (n publishNames) List() (list []string) {
-	for _, address := range slices.Sorted(maps.Keys(n.b.Resources)) {
+	for _, address := range slices.Sorted(maps.Keys(n)) {
 		if name, ok := strings.CutPrefix(address, addresses.PublishPrefix); ok {
 			list = append(list, name)
 		}

@@ -76,7 +76,7 @@ var kinds = []Kind{
 		allowed: notStatic, declared: func(b *Module, _ Usage) Names { return names[*Block](b.Artifacts) }},
 	{Block: "publish", named: true, schema: schema.Publish, decode: (*loader).publish,
 		Root: "publish", Noun: "publish block", Advice: "Declare it with a publish block in the root manifest, or correct the name",
-		allowed: notStatic, declared: func(b *Module, _ Usage) Names { return publishNames{b} }},
+		allowed: notStatic, declared: func(b *Module, _ Usage) Names { return publishNames(b.Resources) }},
 	{Block: "remote_state", named: true, schema: schema.RemoteState,
 		decode: func(l *loader, b *hcl.Block) { l.attributes(b, schema.RemoteState, l.b.RemoteStates) },
 		Root:   "remote_state", Noun: "state of another project",

@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"deployster/config/decl"
+	"deployster/config/eval"
 	"deployster/config/instance"
 	"deployster/config/results"
 	"deployster/config/source"
@@ -109,46 +110,49 @@ func (a *attrReader) source(t *decl.Block, files *source.Reader) (pull runner.Pu
 // TypesOfPending returns the images of the future instances of a pending block, in the form of resources at the address of the
 // block. It leaves out a type that follows from what distinguishes the instances.
 func TypesOfPending(p instance.Pending, of *Instances) (list []*instance.Resource) {
-	m := future{of}
+	f := future{of.Modules, p.Address}
 	mod, name := p.X.Mod, blockName(p.X)
 	if block := mod.Decl.Resources[name]; block != nil {
-		return m.typeOfBlock(block, mod, p.Address)
+		return f.typeOfBlock(block, mod)
 	}
 	if child := mod.Decl.Children[strings.TrimPrefix(name, "module.")]; child != nil {
-		return m.typesInside(child, mod, p.Address)
+		return f.typesInside(child, mod)
 	}
 	return nil
 }
 
-// future finds the types of instances that are not known yet.
-type future struct{ of *Instances }
+// future is what will be at the address of a pending block, which has no instances yet.
+type future struct {
+	modules *eval.Modules
+	address string
+}
 
-// typesInside returns the types of the resources of a module whose instances are not known.
-func (m future) typesInside(child *decl.Module, caller *instance.Module, address string) (list []*instance.Resource) {
-	mod := instance.NewModule(child, caller, instance.Occurrence{}, address)
+// typesInside returns the types of the resources of a module.
+func (f future) typesInside(child *decl.Module, caller *instance.Module) (list []*instance.Resource) {
+	mod := instance.NewModule(child, caller, instance.Occurrence{}, f.address)
 	for _, b := range child.Types {
-		mod.Settings[b], _ = m.of.settings(b, mod) // its errors are reported when there are instances
+		mod.Settings[b], _ = settings(f.modules, b, mod) // its errors are reported when there are instances
 	}
 	for _, name := range slices.Sorted(maps.Keys(child.Resources)) {
-		list = append(list, m.typeOfBlock(child.Resources[name], mod, address)...)
+		list = append(list, f.typeOfBlock(child.Resources[name], mod)...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(child.Children)) {
-		list = append(list, m.typesInside(child.Children[name], mod, address)...)
+		list = append(list, f.typesInside(child.Children[name], mod)...)
 	}
 	return list
 }
 
 // typeOfBlock returns the type of a resource block, in a list of one.
-func (m future) typeOfBlock(block *decl.Resource, mod *instance.Module, address string) []*instance.Resource {
+func (f future) typeOfBlock(block *decl.Resource, mod *instance.Module) []*instance.Resource {
 	if block.Attrs["type"] == nil || block.Publish != nil {
 		return nil
 	}
-	a := attrReader{m: m.of.Modules, attrs: block.Attrs, of: "a resource", at: mod.Scope(), repeated: &block.Block}
+	a := attrReader{m: f.modules, attrs: block.Attrs, of: "a resource", at: mod.Scope(), repeated: &block.Block}
 	ref, set := a.image("the type of a resource")
 	if a.diags.HasErrors() || ref == "" {
 		return nil
 	}
-	return []*instance.Resource{{Address: address, TypeRef: ref, Pull: set.Pull, Verify: set.Verify, Settings: set.Settings,
+	return []*instance.Resource{{Address: f.address, TypeRef: ref, Pull: set.Pull, Verify: set.Verify, Settings: set.Settings,
 		Range: source.FromHCL(block.At)}}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"deployster/config/decl"
+	"deployster/config/eval"
 	"deployster/config/instance"
 	"deployster/config/source"
 	"deployster/config/values"
@@ -25,11 +26,11 @@ import (
 const minMemory = 6 << 20
 
 // settings decodes a type block.
-func (m *Instances) settings(t *decl.Block, mod *instance.Module) (instance.TypeSettings, hcl.Diagnostics) {
+func settings(m *eval.Modules, t *decl.Block, mod *instance.Module) (instance.TypeSettings, hcl.Diagnostics) {
 	var s instance.TypeSettings
-	a := attrReader{m: m.Modules, attrs: t.Attrs, of: "a type", at: mod.Scope()}
+	a := attrReader{m: m, attrs: t.Attrs, of: "a type", at: mod.Scope()}
 	a.read("image", cty.String, func(v cty.Value) error { s.Image = v.AsString(); return checkImage(s.Image) })
-	s.Pull, s.Verify = a.source(t, m.Modules.Set.Reads.Inside(mod.Decl.Dir))
+	s.Pull, s.Verify = a.source(t, m.Set.Reads.Inside(mod.Decl.Dir))
 	a.attrs, a.of = t.Attrs, "a type"
 	a.read("network", cty.String, func(v cty.Value) error {
 		s.Network = runner.Network(v.AsString())
@@ -68,7 +69,7 @@ func (m *Instances) settings(t *decl.Block, mod *instance.Module) (instance.Type
 	})
 	a.read("mount_workspace", cty.Bool, func(v cty.Value) error {
 		if v.True() {
-			s.Workdir = m.Modules.Set.Builtins.Workspace
+			s.Workdir = m.Set.Builtins.Workspace
 		}
 		return nil
 	})

@@ -45,7 +45,7 @@ func (m *Instances) evaluateStatic(e *eval.Evaluator, mod *instance.Module) hcl.
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Types)) {
-		s, d := m.settings(b.Types[name], mod)
+		s, d := settings(m.Modules, b.Types[name], mod)
 		mod.Settings[b.Types[name]], diags = s, append(diags, d...)
 	}
 	if mod.Caller == nil {

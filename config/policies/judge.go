@@ -7,9 +7,11 @@ import (
 
 	"deployster/config/decl"
 	"deployster/config/eval"
+	"deployster/config/limits"
 	"deployster/config/planvalue"
 	"deployster/config/source"
 	"deployster/config/values"
+	"deployster/internal/base/diag"
 )
 
 // Finding is what one rule denies.
@@ -18,16 +20,23 @@ type Finding struct {
 	Address string // of the only resource that it denies; "" = of none, or of several
 }
 
-// Judge evaluates the rules of a policy against a plan. An error is a fault of the rules, which then have
+// Judge evaluates the rules of one of the policies against a plan. An error is a fault of the rules, which then have
 // no result.
-func (p Policy) Judge(e *eval.Evaluator, plan planvalue.Plan) (list []Finding, diags hcl.Diagnostics) {
-	for _, r := range p.rules {
-		found, d := judge(e, r, plan)
-		if diags = append(diags, d...); found != nil {
-			list = append(list, *found)
+func (s Set) Judge(p Policy, plan planvalue.Plan) (list []Finding, diags diag.Diagnostics) {
+	var wrong hcl.Diagnostics
+	failed := limits.Guard(func() {
+		e := s.modules.Evaluator(nil)
+		for _, r := range p.rules {
+			found, d := judge(e, r, plan)
+			if wrong = append(wrong, d...); found != nil {
+				list = append(list, *found)
+			}
 		}
+	})
+	if failed != nil {
+		return nil, diag.Diagnostics{failed}
 	}
-	return list, diags
+	return list, s.modules.Convert(wrong)
 }
 
 // judge evaluates one rule; nil = it denies nothing.

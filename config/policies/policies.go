@@ -45,17 +45,26 @@ type Policy struct {
 	rules []decl.Rule
 }
 
-// Declared returns the policies of the root, sorted by name.
-func Declared(m *eval.Modules) (list []Policy, diags hcl.Diagnostics) {
+// Set is the policies of a root.
+type Set struct {
+	List     []Policy // sorted by name
+	Declared bool     // there are policy blocks, also where List is empty because of errors
+
+	modules *eval.Modules // for the names in their rules
+}
+
+// Of returns the policies of the root.
+func Of(m *eval.Modules) (s Set, diags hcl.Diagnostics) {
+	blocks := m.Tree.Root.Policies
+	s = Set{Declared: len(blocks) > 0, modules: m}
 	if m.Top == nil {
-		return nil, nil
+		return s, nil
 	}
-	blocks := m.Top.Decl.Policies
 	for _, name := range slices.Sorted(maps.Keys(blocks)) {
 		p, d := declared(m, blocks[name])
-		list, diags = append(list, p), append(diags, d...)
+		s.List, diags = append(s.List, p), append(diags, d...)
 	}
-	return list, diags
+	return s, diags
 }
 
 func declared(m *eval.Modules, b *decl.Policy) (Policy, hcl.Diagnostics) {

@@ -24,11 +24,10 @@ type RegistryOptions = registry.Options
 
 // Runtime is a runtime that runs nothing. It is safe for concurrent use.
 type Runtime struct {
-	Images  *images.Store
-	shipper *images.Shipper
-	conn    contents.Conn
-	dir     string
-	why     error // nothing can run here; nil = it was not tried
+	Images *images.Store
+	conn   contents.Conn
+	dir    string
+	why    error // nothing can run here; nil = it was not tried
 }
 
 // Open opens the runtime whose images and artifacts are below a directory. why is the reason why nothing
@@ -41,8 +40,7 @@ func Open(dir string, o RegistryOptions, why error) (*Runtime, error) {
 			"%s. Deployster keeps its images there. Make it a directory that you can write, or choose another with XDG_CACHE_HOME.",
 			failure.Sentence(err))
 	}
-	store := images.NewStore(conn, stored{conn}, o)
-	return &Runtime{Images: store, shipper: images.NewShipper(store), conn: conn, dir: dir, why: why}, nil
+	return &Runtime{Images: images.NewStore(conn, stored{conn}, o), conn: conn, dir: dir, why: why}, nil
 }
 
 // stored is an images.Preparer for images that are only stored.
@@ -126,17 +124,17 @@ func config(ctx context.Context, conn contents.Conn, dgst string) (map[string]st
 
 // Shipment implements router.Images.
 func (r *Runtime) Shipment(ctx context.Context, dgst, arch string) (imagestore.Shipment, error) {
-	return r.shipper.Shipment(ctx, dgst, arch)
+	return r.Images.Shipment(ctx, dgst, arch)
 }
 
 // Named implements router.Images.
 func (r *Runtime) Named(ctx context.Context, dgst string) (imagestore.Shipment, error) {
-	return r.shipper.Named(ctx, dgst)
+	return r.Images.Named(ctx, dgst)
 }
 
 // ReadContent implements imagestore.Contents.
 func (r *Runtime) ReadContent(ctx context.Context, dgst string, offset int64, n int) ([]byte, error) {
-	return r.shipper.ReadContent(ctx, dgst, offset, n)
+	return r.Images.ReadContent(ctx, dgst, offset, n)
 }
 
 // Artifacts returns the directory for the store of artifacts.

@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/containerd/containerd/v2/client"
-	"github.com/containerd/containerd/v2/core/images"
 	"github.com/containerd/containerd/v2/core/images/archive"
 	"github.com/containerd/platforms"
 
@@ -19,7 +18,7 @@ import (
 // the other image stays under its digest.
 func (store *Store) Tag(ctx context.Context, source string, targets []string) ([]imagestore.Image, error) {
 	ctx = store.conn.Context(ctx)
-	record, err := localRecord(ctx, store, source)
+	record, err := store.records.local(ctx, source)
 	if err != nil {
 		return nil, err
 	}
@@ -41,41 +40,24 @@ func (store *Store) Tag(ctx context.Context, source string, targets []string) ([
 	var infos []imagestore.Image
 	for _, name := range names {
 		if old, err := store.conn.Client.ImageService().Get(ctx, name); err == nil {
-			if err := store.ensureRecord(ctx, old); err != nil {
+			if err := store.records.ensureRecord(ctx, old); err != nil {
 				return infos, failure.Of("Naming the image "+name, err)
 			}
 		}
-		if err := store.giveName(ctx, name, record); err != nil {
+		if err := store.records.giveName(ctx, name, record); err != nil {
 			return infos, failure.Of("Naming the image "+name, err)
 		}
 		named := record
 		named.Name = name
-		infos = append(infos, store.info(ctx, named))
+		infos = append(infos, store.records.info(ctx, named))
 	}
 	return infos, nil
-}
-
-// localRecord returns the record of a local image.
-func localRecord(ctx context.Context, store *Store, reference string) (images.Image, error) {
-	name, dgst, err := normalize(reference)
-	if err != nil {
-		return images.Image{}, err
-	}
-	record, err := store.findLocal(ctx, name, dgst)
-	if err != nil {
-		return images.Image{}, store.missing(ctx, reference, err)
-	}
-	if isPartial(ctx, store.conn.Client.ImageService(), record) {
-		return images.Image{}, diag.Errorf("The image has no layers here", "%s was fetched for clusters, which fetch its layers "+
-			"themselves. `deployster image pull` fetches them here.", transfer.Familiar(name))
-	}
-	return record, nil
 }
 
 // Save writes a local image as a tar, which is an OCI layout that docker reads too.
 func (store *Store) Save(ctx context.Context, reference string, to io.Writer) error {
 	ctx = store.conn.Context(ctx)
-	record, err := localRecord(ctx, store, reference)
+	record, err := store.records.local(ctx, reference)
 	if err != nil {
 		return err
 	}
@@ -108,7 +90,7 @@ func (store *Store) Push(ctx context.Context, reference, as string) (imagestore.
 	if imagestore.Reserved(name) {
 		return imagestore.Image{}, imagestore.Taken(name)
 	}
-	record, err := localRecord(ctx, store, reference)
+	record, err := store.records.local(ctx, reference)
 	if err != nil {
 		return imagestore.Image{}, err
 	}
@@ -126,5 +108,5 @@ func (store *Store) Push(ctx context.Context, reference, as string) (imagestore.
 			"%s. The registry must allow it: `docker login` keeps credentials where deployster reads them.", failure.Sentence(err))
 	}
 	record.Name = name
-	return store.info(ctx, record), nil
+	return store.records.info(ctx, record), nil
 }

@@ -2,7 +2,6 @@ package images
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sort"
 
@@ -26,7 +25,7 @@ type Store struct {
 	conn       contents.Conn
 	registries *registry.Client
 	runs       Preparer
-	bundled    bundled.Images
+	records    records
 }
 
 // Preparer makes images ready for containers.
@@ -39,11 +38,8 @@ type Preparer interface {
 
 // NewStore returns the images of a connection.
 func NewStore(c contents.Conn, p Preparer, o registry.Options) *Store {
-	return &Store{conn: c, bundled: bundled.New(c.Client), registries: registry.New(o), runs: p}
+	return &Store{conn: c, records: records{c, bundled.New(c.Client)}, registries: registry.New(o), runs: p}
 }
-
-// An image has two records: one under its name, which may move to another image, and one
-// under its digest, by which plans and state entries refer to it.
 
 // Images lists the local images, by name.
 func (store *Store) Images(ctx context.Context) ([]imagestore.Image, error) {
@@ -59,29 +55,18 @@ func (store *Store) Images(ctx context.Context) ([]imagestore.Image, error) {
 	var infos []imagestore.Image
 	for _, i := range list {
 		if (!imagestore.IsDigest(i.Name) || !named[i.Target.Digest]) && i.Labels[labelSignatures] == "" {
-			infos = append(infos, store.info(ctx, i))
+			infos = append(infos, store.records.info(ctx, i))
 		}
 	}
 	sort.Slice(infos, func(a, b int) bool { return infos[a].Name < infos[b].Name })
 	return infos, nil
 }
 
-func (store *Store) info(ctx context.Context, i images.Image) imagestore.Image {
-	info := imagestore.Image{Name: i.Name, Digest: i.Target.Digest.String(), Created: i.CreatedAt, From: i.Labels[labelSource]}
-	// The record of a name keeps its time when the name gets another image.
-	if content, err := store.conn.Client.ContentStore().Info(ctx, i.Target.Digest); err == nil {
-		info.Created = content.CreatedAt
-	}
-	// Parts for other platforms may be missing; Size counts what is here.
-	info.Size, _ = i.Size(ctx, store.conn.Client.ContentStore(), platform())
-	return info
-}
-
 // Record returns the record of the image with a digest.
 func (store *Store) Record(ctx context.Context, d digest.Digest) (images.Image, error) {
-	record, err := store.findDigest(ctx, d)
+	record, err := store.records.findDigest(ctx, d)
 	if err != nil {
-		return record, store.missing(ctx, d.String(), err)
+		return record, store.records.missing(ctx, d.String(), err)
 	}
 	return record, nil
 }
@@ -94,21 +79,21 @@ func (store *Store) Resolve(ctx context.Context, ref string) (runner.Image, erro
 		return runner.Image{}, err
 	}
 	if dgst != "" {
-		record, err := store.findDigest(ctx, dgst)
+		record, err := store.records.findDigest(ctx, dgst)
 		if err == nil && isPartial(ctx, store.conn.Client.ImageService(), record) {
 			err = errdefs.ErrNotFound
 		}
 		if err != nil {
-			return runner.Image{}, store.missing(ctx, ref, err)
+			return runner.Image{}, store.records.missing(ctx, ref, err)
 		}
 		return runner.Image{Reference: name, Digest: dgst.String()}, nil
 	}
-	i, err := store.findLocal(ctx, name, "")
+	i, err := store.records.findLocal(ctx, name, "")
 	if err == nil && isPartial(ctx, store.conn.Client.ImageService(), i) {
 		err = errdefs.ErrNotFound
 	}
 	if err != nil {
-		return runner.Image{}, store.missing(ctx, ref, err)
+		return runner.Image{}, store.records.missing(ctx, ref, err)
 	}
 	return obtained(name, i), nil
 }
@@ -118,48 +103,6 @@ func (store *Store) Resolve(ctx context.Context, ref string) (runner.Image, erro
 func normalize(ref string) (name string, dgst digest.Digest, err error) {
 	name, d, err := imagestore.FullName(ref)
 	return name, digest.Digest(d), err
-}
-
-// findDigest returns a record of the image with a digest: the one under the digest, or else any.
-func (store *Store) findDigest(ctx context.Context, dgst digest.Digest) (images.Image, error) {
-	i, err := store.conn.Client.ImageService().Get(ctx, dgst.String())
-	if err == nil || !errdefs.IsNotFound(err) {
-		return i, err
-	}
-	list, listErr := store.conn.Client.ImageService().List(ctx, "target.digest=="+dgst.String())
-	if listErr == nil && len(list) == 0 && store.bundled.EnsureDigest(ctx, dgst) == nil {
-		list, listErr = store.conn.Client.ImageService().List(ctx, "target.digest=="+dgst.String())
-	}
-	if listErr != nil || len(list) == 0 {
-		return i, errors.Join(err, listErr)
-	}
-	return list[0], store.ensureRecord(ctx, list[0])
-}
-
-// ensureRecord makes sure that an image has a record under its digest, so that it can be
-// run even after its name has moved to another image.
-func (store *Store) ensureRecord(ctx context.Context, i images.Image) error {
-	if imagestore.IsDigest(i.Name) {
-		return nil
-	}
-	// Mostly the record exists, and reading is cheaper than writing, which waits for other writers.
-	service := store.conn.Client.ImageService()
-	_, err := service.Get(ctx, i.Target.Digest.String())
-	if errdefs.IsNotFound(err) {
-		_, err = service.Create(ctx, images.Image{Name: i.Target.Digest.String(), Target: i.Target, Labels: i.Labels})
-	}
-	if errdefs.IsAlreadyExists(err) {
-		return nil
-	}
-	return err
-}
-
-// missing returns the error for an image that was not found.
-func (store *Store) missing(ctx context.Context, ref string, err error) error {
-	if !errdefs.IsNotFound(err) {
-		return failure.Of("Finding the image "+ref, err)
-	}
-	return errNoImage(ref, nearestIn(ctx, store.conn.Client.ImageService(), ref))
 }
 
 // nearestIn returns the name of the local image that a reference was probably intended to

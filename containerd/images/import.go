@@ -145,7 +145,7 @@ func (m importing) check(ctx context.Context, list []images.Image) ([]imagestore
 			return nil, failure.Of("The import", err)
 		}
 		if !imagestore.IsDigest(i.Name) || !named[i.Target.Digest] {
-			infos = append(infos, m.store.info(ctx, i))
+			infos = append(infos, m.store.records.info(ctx, i))
 		}
 	}
 	sort.Slice(infos, func(a, b int) bool { return infos[a].Name < infos[b].Name })

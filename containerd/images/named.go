@@ -19,12 +19,11 @@ import (
 // Named describes a local image for a place that fetches it from its registry: by which name, for
 // which platforms, and what it runs. An image that was not pulled is searched for in the registry of
 // its name, once for each command.
-func (shipper *Shipper) Named(ctx context.Context, dgst string) (imagestore.Shipment, error) {
-	store := shipper.store
+func (store *Store) Named(ctx context.Context, dgst string) (imagestore.Shipment, error) {
 	ctx = store.conn.Context(ctx)
-	record, err := store.findDigest(ctx, digest.Digest(dgst))
+	record, err := store.records.findDigest(ctx, digest.Digest(dgst))
 	if err != nil {
-		return imagestore.Shipment{}, store.missing(ctx, dgst, err)
+		return imagestore.Shipment{}, store.records.missing(ctx, dgst, err)
 	}
 	cs := store.conn.Client.ContentStore()
 	config, err := ReadConfig(ctx, cs, record)
@@ -38,16 +37,16 @@ func (shipper *Shipper) Named(ctx context.Context, dgst string) (imagestore.Ship
 	}
 	if s.Name == "" {
 		s.Name = record.Name
-		err = shipper.pushed(ctx, record)
+		err = store.pushed(ctx, record)
 	}
 	return s, err
 }
 
 // pushed returns an error unless the registry in the name of an image has the image.
-func (shipper *Shipper) pushed(ctx context.Context, record images.Image) error {
+func (store *Store) pushed(ctx context.Context, record images.Image) error {
 	name := record.Name
 	if !imagestore.Reserved(name) && !imagestore.IsDigest(name) {
-		_, there, err := shipper.store.registries.Resolver(ctx).Resolve(ctx, name)
+		_, there, err := store.registries.Resolver(ctx).Resolve(ctx, name)
 		if err == nil && there.Digest == record.Target.Digest {
 			return nil
 		}

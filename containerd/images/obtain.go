@@ -33,7 +33,7 @@ func (store *Store) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, 
 	if dgst != "" && want == "" {
 		want = dgst
 	}
-	record, err := store.findLocal(ctx, name, dgst)
+	record, err := store.records.findLocal(ctx, name, dgst)
 	unnamed := false
 	switch {
 	case err != nil && !errdefs.IsNotFound(err):
@@ -41,7 +41,7 @@ func (store *Store) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, 
 	case err == nil && want != "" && record.Target.Digest != want && w.Force, err != nil && want != "" && dgst == "":
 		// The name belongs to another image here, or to none; the image may be here under
 		// its digest.
-		record, err = store.findDigest(ctx, want)
+		record, err = store.records.findDigest(ctx, want)
 		unnamed = true
 	case err == nil && want != "" && record.Target.Digest != want && w.Pull != runner.PullAlways:
 		return runner.Image{}, &runner.DigestError{Reference: w.Reference, Have: record.Target.Digest.String(), Want: want.String()}
@@ -54,7 +54,7 @@ func (store *Store) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, 
 	case present && (w.Pull != runner.PullAlways || dgst != ""):
 		image, err := store.checkHere(ctx, name, record, w)
 		if err == nil && unnamed {
-			err = store.giveName(ctx, name, record)
+			err = store.records.giveName(ctx, name, record)
 		}
 		return image, err
 	case w.Pull == runner.PullNever, imagestore.IsDigest(name):
@@ -78,26 +78,10 @@ func obtained(name string, record images.Image) runner.Image {
 	return runner.Image{Reference: name, Digest: dgst, Pulled: source != "" && same}
 }
 
-// findLocal looks up a local image by its name, or by the digest in the name.
-func (store *Store) findLocal(ctx context.Context, name string, dgst digest.Digest) (images.Image, error) {
-	if dgst != "" {
-		return store.findDigest(ctx, dgst)
-	}
-	find := store.conn.Client.ImageService().Get
-	if imagestore.Reserved(name) {
-		find = store.bundled.Ensure
-	}
-	record, err := find(ctx, name)
-	if err == nil {
-		err = store.ensureRecord(ctx, record)
-	}
-	return record, err
-}
-
 // checkHere returns a local image if it has the required signature.
 func (store *Store) checkHere(ctx context.Context, name string, record images.Image, w runner.Wanted) (runner.Image, error) {
 	if w.Verify != nil {
-		if err := (signatures{store}).verify(ctx, name, record.Target.Digest, *w.Verify); err != nil {
+		if err := store.signatures(name, record.Target.Digest).verify(ctx, *w.Verify); err != nil {
 			return runner.Image{}, transfer.Failure(ctx, store.registries, name, err)
 		}
 	}

@@ -79,7 +79,7 @@ func (store *Store) Pack(ctx context.Context, o imagestore.PackOptions) (imagest
 	if err != nil {
 		return imagestore.Image{}, failure.Of("Packing the image", err)
 	}
-	return store.info(ctx, record), nil
+	return store.records.info(ctx, record), nil
 }
 
 // newName returns the full name for a new image; "" = it gets none.
@@ -116,7 +116,7 @@ func (store *Store) packBase(ctx context.Context, base string) (c ocispec.Image,
 	if err != nil {
 		return c, m, err
 	}
-	record, err := store.findDigest(ctx, digest.Digest(i.Digest))
+	record, err := store.records.findDigest(ctx, digest.Digest(i.Digest))
 	if err == nil {
 		c, err = ReadConfig(ctx, store.conn.Client.ContentStore(), record)
 	}
@@ -189,7 +189,7 @@ func (store *Store) writeImage(ctx context.Context, name string, c ocispec.Image
 	p := platforms.Normalize(ocispec.Platform{OS: c.OS, Architecture: c.Architecture, Variant: c.Variant})
 	target.Platform = &p
 	record := images.Image{Name: name, Target: target}
-	if err := store.ensureRecord(ctx, record); err != nil {
+	if err := store.records.ensureRecord(ctx, record); err != nil {
 		return record, err
 	}
 	// The name moves only to an image that can be run. This also unpacks it.

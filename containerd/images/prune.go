@@ -43,12 +43,12 @@ func (store *Store) Remove(ctx context.Context, refs []string) ([]imagestore.Ima
 			errs = append(errs, err)
 			continue
 		}
-		record, err := store.findLocal(ctx, name, dgst)
+		record, err := store.records.findLocal(ctx, name, dgst)
 		if err != nil {
-			errs = append(errs, store.missing(ctx, ref, err))
+			errs = append(errs, store.records.missing(ctx, ref, err))
 			continue
 		}
-		info := store.info(ctx, record)
+		info := store.records.info(ctx, record)
 		if dgst == "" {
 			info.Name = name
 			err = failure.UnlessGone(service.Delete(ctx, name))

@@ -41,12 +41,12 @@ func (store *Store) Pull(ctx context.Context, ref string) (imagestore.Image, err
 		return imagestore.Image{}, err
 	}
 	ctx = store.conn.Context(ctx)
-	record, err := store.findDigest(ctx, digest.Digest(image.Digest))
+	record, err := store.records.findDigest(ctx, digest.Digest(image.Digest))
 	if err != nil {
 		return imagestore.Image{}, failure.Of("Pulling "+ref, err)
 	}
 	record.Name = image.Reference
-	return store.info(ctx, record), nil
+	return store.records.info(ctx, record), nil
 }
 
 // puller pulls one image, in one or more attempts.
@@ -81,7 +81,7 @@ func (store *Store) pull(ctx context.Context, name string, want digest.Digest, w
 	if want != "" {
 		p.ref = imagestore.WithDigest(name, want.String())
 	}
-	record, err := retry(ctx, p, p.attempt)
+	record, err := retry(ctx, p.meter, p.attempt)
 	p.meter.End(err)
 	if err != nil {
 		if cause := context.Cause(ctx); errors.Is(cause, context.Canceled) {
@@ -97,14 +97,14 @@ func (store *Store) pull(ctx context.Context, name string, want digest.Digest, w
 // retry calls attempt, and again after transient errors. Fetched content stays for the
 // next attempt, also of another process. An attempt that fetches something resets the
 // count of failures.
-func retry[T any](ctx context.Context, p *puller, attempt func(context.Context) (T, error)) (T, error) {
+func retry[T any](ctx context.Context, m *transfer.Meter, attempt func(context.Context) (T, error)) (T, error) {
 	for failed := 0; ; {
-		before := p.meter.Fetched.Load()
+		before := m.Fetched.Load()
 		result, err := attempt(ctx)
 		if err == nil || ctx.Err() != nil || !transfer.Transient(err) {
 			return result, err
 		}
-		if p.meter.Fetched.Load() > before {
+		if m.Fetched.Load() > before {
 			failed = 0
 		}
 		if failed == len(transfer.Backoff) {
@@ -112,7 +112,7 @@ func retry[T any](ctx context.Context, p *puller, attempt func(context.Context) 
 		}
 		pause := transfer.Backoff[failed]
 		failed++
-		p.meter.Retrying(err, pause)
+		m.Retrying(err, pause)
 		select {
 		case <-ctx.Done():
 			return result, context.Cause(ctx)
@@ -138,7 +138,7 @@ func (p *puller) attempt(ctx context.Context) (images.Image, error) {
 	}
 	if p.verify != nil {
 		p.meter.Phase(imagestore.Verifying)
-		if err := (signatures{p.store}).verify(ctx, p.name, target.Digest, *p.verify); err != nil {
+		if err := p.store.signatures(p.name, target.Digest).verify(ctx, *p.verify); err != nil {
 			return images.Image{}, transfer.Stalled(ctx, err)
 		}
 	}
@@ -171,7 +171,7 @@ func (p *puller) lookup(ctx context.Context) (ocispec.Descriptor, error) {
 func (p *puller) resolve(ctx context.Context) (ocispec.Descriptor, error) {
 	ctx, cancel := context.WithTimeout(ctx, transfer.StallAfter)
 	defer cancel()
-	return retry(ctx, p, p.lookup)
+	return retry(ctx, p.meter, p.lookup)
 }
 
 // pullLease returns a context with a lease that keeps the fetched content of an image,
@@ -294,19 +294,4 @@ func fetchHandler(store content.Store, fetcher remotes.Fetcher) images.HandlerFu
 		}
 		return nil, err
 	}
-}
-
-// giveName gives an image a name. A name with a digest needs no record: the digest has
-// one.
-func (store *Store) giveName(ctx context.Context, name string, i images.Image) error {
-	if _, dgst, err := normalize(name); err != nil || dgst != "" {
-		return err
-	}
-	service := store.conn.Client.ImageService()
-	named := images.Image{Name: name, Target: i.Target, Labels: i.Labels}
-	_, err := service.Create(ctx, named)
-	if errdefs.IsAlreadyExists(err) {
-		_, err = service.Update(ctx, named, "target", "labels")
-	}
-	return err
 }

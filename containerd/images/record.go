@@ -40,7 +40,7 @@ func (p *puller) record(ctx context.Context, target ocispec.Descriptor) (images.
 	if err != nil {
 		return created, err
 	}
-	return created, store.giveName(ctx, p.name, created)
+	return created, store.records.giveName(ctx, p.name, created)
 }
 
 // labels returns the labels of what is pulled, without its name.

@@ -22,20 +22,12 @@ import (
 // maxPiece is how many bytes of a content are read at a time.
 const maxPiece = 512 << 10
 
-// Shipper sends images to other stores and receives theirs. It implements
-// imagestore.Contents.
-type Shipper struct{ store *Store }
-
-// NewShipper returns the Shipper of a store.
-func NewShipper(s *Store) *Shipper { return &Shipper{s} }
-
 // Shipment describes a local image for another store. If that needs another architecture,
 // its content is first fetched from the registry of the image.
-func (shipper *Shipper) Shipment(ctx context.Context, dgst, arch string) (imagestore.Shipment, error) {
-	store := shipper.store
-	record, err := store.findDigest(store.conn.Context(ctx), digest.Digest(dgst))
+func (store *Store) Shipment(ctx context.Context, dgst, arch string) (imagestore.Shipment, error) {
+	record, err := store.records.findDigest(store.conn.Context(ctx), digest.Digest(dgst))
 	if err != nil {
-		return imagestore.Shipment{}, store.missing(ctx, dgst, err)
+		return imagestore.Shipment{}, store.records.missing(ctx, dgst, err)
 	}
 	s := imagestore.Shipment{Name: record.Name, Digest: dgst, MediaType: record.Target.MediaType, Size: record.Target.Size}
 	if from := record.Labels[labelSource]; from != "" {
@@ -44,12 +36,11 @@ func (shipper *Shipper) Shipment(ctx context.Context, dgst, arch string) (images
 	if arch == runtime.GOARCH {
 		return s, nil
 	}
-	return s, shipper.fetchFor(store.conn.Context(ctx), record, s.Name, ocispec.Platform{OS: "linux", Architecture: arch})
+	return s, store.fetchFor(store.conn.Context(ctx), record, s.Name, ocispec.Platform{OS: "linux", Architecture: arch})
 }
 
 // fetchFor fetches what another platform needs of an image. That content remains as long as the image.
-func (shipper *Shipper) fetchFor(ctx context.Context, record images.Image, name string, other ocispec.Platform) error {
-	store := shipper.store
+func (store *Store) fetchFor(ctx context.Context, record images.Image, name string, other ocispec.Platform) error {
 	manifest, err := images.Manifest(ctx, store.conn.Client.ContentStore(), record.Target, platforms.Only(other))
 	missing := err
 	for _, l := range manifest.Layers {
@@ -63,7 +54,7 @@ func (shipper *Shipper) fetchFor(ctx context.Context, record images.Image, name 
 	defer cancel()
 	p := &puller{store: store, name: name, ref: imagestore.WithDigest(name, record.Target.Digest.String()), other: &other,
 		resolver: store.registries.Resolver(ctx), meter: transfer.NewMeter(transfer.Familiar(name), store.registries.Options.Progress)}
-	done, err := retry(ctx, p, func(ctx context.Context) (func(context.Context) error, error) {
+	done, err := retry(ctx, p.meter, func(ctx context.Context) (func(context.Context) error, error) {
 		ctx, release := p.meter.Watch(ctx)
 		defer release()
 		leased, done, err := store.pullLease(ctx, record.Target.Digest)
@@ -80,12 +71,11 @@ func (shipper *Shipper) fetchFor(ctx context.Context, record images.Image, name 
 }
 
 // ReadContent implements imagestore.Contents.
-func (shipper *Shipper) ReadContent(ctx context.Context, dgst string, offset int64, n int) (content []byte, err error) {
+func (store *Store) ReadContent(ctx context.Context, dgst string, offset int64, n int) (content []byte, err error) {
 	d, err := digest.Parse(dgst)
 	if err != nil {
 		return nil, err
 	}
-	store := shipper.store
 	at, err := store.conn.Client.ContentStore().ReaderAt(store.conn.Context(ctx), ocispec.Descriptor{Digest: d})
 	if err != nil {
 		return nil, failure.Of("Reading the content "+dgst, err)
@@ -103,8 +93,7 @@ func (shipper *Shipper) ReadContent(ctx context.Context, dgst string, offset int
 
 // Receive fetches an image from another store: the content that is missing here and
 // needed on this platform. All of it is checked against its digests.
-func (shipper *Shipper) Receive(ctx context.Context, s imagestore.Shipment, from imagestore.Contents) error {
-	store := shipper.store
+func (store *Store) Receive(ctx context.Context, s imagestore.Shipment, from imagestore.Contents) error {
 	ctx = store.conn.Context(ctx)
 	if err := store.runs.Prepare(ctx, s.Digest); err == nil {
 		return nil

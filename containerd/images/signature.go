@@ -11,10 +11,12 @@ import (
 
 	"github.com/containerd/containerd/v2/core/content"
 	"github.com/containerd/containerd/v2/core/images"
+	"github.com/containerd/containerd/v2/core/remotes"
 	"github.com/containerd/errdefs"
 	digest "github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
+	"deployster/containerd/contents"
 	"deployster/containerd/failure"
 	"deployster/containerd/images/transfer"
 	"deployster/internal/base/cosign"
@@ -38,13 +40,24 @@ type imageSignature struct {
 	Bundle    []byte `json:"bundle,omitempty"`
 }
 
-// signatures are those of images: in registries, and those that a containerd keeps of its images.
-type signatures struct{ images *Store }
+// signatures are those of one image: in its registry, and those of them that were found earlier and are stored here.
+type signatures struct {
+	name     string
+	digest   digest.Digest
+	conn     contents.Conn
+	resolver func(context.Context) remotes.Resolver
+}
+
+// signatures returns the signatures of an image.
+func (store *Store) signatures(name string, dgst digest.Digest) signatures {
+	return signatures{name, dgst, store.conn, store.registries.Resolver}
+}
 
 // verify makes sure that an image has a signature that satisfies v, before any of
 // it is run. It stores the signatures that it finds, so that the registry is not queried
 // again.
-func (s signatures) verify(ctx context.Context, name string, dgst digest.Digest, v runner.Verify) error {
+func (s signatures) verify(ctx context.Context, v runner.Verify) error {
+	name, dgst := s.name, s.digest
 	keys, err := cosign.ParseKeys(v.Keys)
 	if err != nil {
 		return diag.Errorf("The key "+v.KeyName+" cannot be used", "%s.", transfer.Capitalised(failure.Sentence(err)))
@@ -72,7 +85,7 @@ func (s signatures) verify(ctx context.Context, name string, dgst digest.Digest,
 		}
 		return reasons, errors.New("none counts")
 	}
-	kept, err := s.stored(ctx, dgst)
+	kept, err := s.stored(ctx)
 	if err != nil {
 		return err
 	}
@@ -82,7 +95,7 @@ func (s signatures) verify(ctx context.Context, name string, dgst digest.Digest,
 	if imagestore.IsDigest(name) {
 		return errUnsigned(name, dgst, v, nil)
 	}
-	found, err := s.find(ctx, name, dgst)
+	found, err := s.find(ctx)
 	if err != nil {
 		return err
 	}
@@ -90,7 +103,7 @@ func (s signatures) verify(ctx context.Context, name string, dgst digest.Digest,
 	if err != nil {
 		return errUnsigned(name, dgst, v, reasons)
 	}
-	return s.store(ctx, dgst, found)
+	return s.store(ctx, found)
 }
 
 func errUnsigned(name string, dgst digest.Digest, v runner.Verify, reasons []string) error {
@@ -116,14 +129,14 @@ var errNotSigned = errors.New("not signed")
 func signaturesName(dgst digest.Digest) string { return "signatures-of-" + dgst.Encoded() }
 
 // stored returns the stored signatures. They are verified again each time.
-func (s signatures) stored(ctx context.Context, dgst digest.Digest) ([]imageSignature, error) {
-	record, err := s.images.conn.Client.ImageService().Get(ctx, signaturesName(dgst))
+func (s signatures) stored(ctx context.Context) ([]imageSignature, error) {
+	record, err := s.conn.Client.ImageService().Get(ctx, signaturesName(s.digest))
 	if errdefs.IsNotFound(err) {
 		return nil, nil
 	}
 	var b []byte
 	if err == nil {
-		b, err = content.ReadBlob(ctx, s.images.conn.Client.ContentStore(), record.Target)
+		b, err = content.ReadBlob(ctx, s.conn.Client.ContentStore(), record.Target)
 	}
 	if errdefs.IsNotFound(err) {
 		return nil, nil // they can be fetched from the registry
@@ -139,24 +152,24 @@ func (s signatures) stored(ctx context.Context, dgst digest.Digest) ([]imageSign
 }
 
 // store stores the signatures that were found.
-func (s signatures) store(ctx context.Context, dgst digest.Digest, all []imageSignature) error {
+func (s signatures) store(ctx context.Context, all []imageSignature) error {
 	b, err := json.Marshal(all)
 	if err != nil {
 		return err
 	}
-	leased, done, err := s.images.conn.Client.WithLease(ctx)
+	leased, done, err := s.conn.Client.WithLease(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = done(s.images.conn.Context(context.WithoutCancel(ctx))) }() // if it fails, the lease expires
+	defer func() { _ = done(s.conn.Context(context.WithoutCancel(ctx))) }() // if it fails, the lease expires
 	target := ocispec.Descriptor{MediaType: signaturesType, Digest: digest.FromBytes(b), Size: int64(len(b))}
-	if err := content.WriteBlob(leased, s.images.conn.Client.ContentStore(), rand.Text(), bytes.NewReader(b), target); err != nil {
+	if err := content.WriteBlob(leased, s.conn.Client.ContentStore(), rand.Text(), bytes.NewReader(b), target); err != nil {
 		return err
 	}
-	record := images.Image{Name: signaturesName(dgst), Target: target, Labels: map[string]string{labelSignatures: dgst.String()}}
-	_, err = s.images.conn.Client.ImageService().Create(ctx, record)
+	record := images.Image{Name: signaturesName(s.digest), Target: target, Labels: map[string]string{labelSignatures: s.digest.String()}}
+	_, err = s.conn.Client.ImageService().Create(ctx, record)
 	if errdefs.IsAlreadyExists(err) {
-		_, err = s.images.conn.Client.ImageService().Update(ctx, record, "target", "labels")
+		_, err = s.conn.Client.ImageService().Update(ctx, record, "target", "labels")
 	}
 	return err
 }

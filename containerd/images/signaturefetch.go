@@ -29,44 +29,38 @@ const (
 	maxSignatureSize = 1 << 20
 )
 
-// find queries the registry for all signatures of an image, in both forms. Finding
-// none is not an error.
-func (s signatures) find(ctx context.Context, name string, dgst digest.Digest) ([]imageSignature, error) {
-	p := &puller{store: s.images, name: name, resolver: s.images.registries.Resolver(ctx),
-		meter: transfer.NewMeter(transfer.Familiar(name), nil)}
-	return p.signatures(ctx, dgst)
-}
-
-// signatures is find with retries, within the time limit of resolve.
-func (p *puller) signatures(ctx context.Context, dgst digest.Digest) ([]imageSignature, error) {
+// find queries the registry for all signatures of the image, in both forms, with retries, within the time limit of
+// resolve. Finding none is not an error.
+func (s signatures) find(ctx context.Context) ([]imageSignature, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, transfer.StallAfter, transfer.ErrStalled)
 	defer cancel()
-	found, err := retry(ctx, p, func(ctx context.Context) ([]imageSignature, error) {
-		found, err := p.tagSignatures(ctx, dgst)
+	registry := s.resolver(ctx)
+	found, err := retry(ctx, transfer.NewMeter(transfer.Familiar(s.name), nil), func(ctx context.Context) ([]imageSignature, error) {
+		found, err := s.fromTag(ctx, registry)
 		if err != nil {
 			return nil, err
 		}
-		bundles, err := p.bundles(ctx, dgst)
+		bundles, err := s.bundles(ctx, registry)
 		return append(found, bundles...), err
 	})
 	return found, transfer.Stalled(ctx, err)
 }
 
-// tagSignatures returns the signatures under the tag that cosign derives from the digest.
-func (p *puller) tagSignatures(ctx context.Context, dgst digest.Digest) ([]imageSignature, error) {
-	named, err := reference.ParseDockerRef(p.name)
+// fromTag returns the signatures under the tag that cosign derives from the digest.
+func (s signatures) fromTag(ctx context.Context, registry remotes.Resolver) ([]imageSignature, error) {
+	named, err := reference.ParseDockerRef(s.name)
 	if err != nil {
 		return nil, err
 	}
-	ref := reference.TrimNamed(named).String() + ":" + strings.Replace(dgst.String(), ":", "-", 1) + ".sig"
-	_, target, err := p.resolver.Resolve(ctx, ref)
+	ref := reference.TrimNamed(named).String() + ":" + strings.Replace(s.digest.String(), ":", "-", 1) + ".sig"
+	_, target, err := registry.Resolve(ctx, ref)
 	if errdefs.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	fetcher, err := p.resolver.Fetcher(ctx, ref)
+	fetcher, err := registry.Fetcher(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +84,8 @@ func (p *puller) tagSignatures(ctx context.Context, dgst digest.Digest) ([]image
 }
 
 // bundles returns the bundles that refer to the image.
-func (p *puller) bundles(ctx context.Context, dgst digest.Digest) ([]imageSignature, error) {
-	fetcher, err := p.resolver.Fetcher(ctx, imagestore.WithDigest(p.name, dgst.String()))
+func (s signatures) bundles(ctx context.Context, registry remotes.Resolver) ([]imageSignature, error) {
+	fetcher, err := registry.Fetcher(ctx, imagestore.WithDigest(s.name, s.digest.String()))
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +93,7 @@ func (p *puller) bundles(ctx context.Context, dgst digest.Digest) ([]imageSignat
 	if !ok {
 		return nil, nil
 	}
-	referrers, err := lister.FetchReferrers(ctx, dgst)
+	referrers, err := lister.FetchReferrers(ctx, s.digest)
 	if err != nil && !errdefs.IsNotFound(err) {
 		return nil, err
 	}
@@ -114,7 +108,7 @@ func (p *puller) bundles(ctx context.Context, dgst digest.Digest) ([]imageSignat
 		if err != nil {
 			return nil, err
 		}
-		if manifest.Subject == nil || manifest.Subject.Digest != dgst || len(manifest.Layers) == 0 {
+		if manifest.Subject == nil || manifest.Subject.Digest != s.digest || len(manifest.Layers) == 0 {
 			continue // it is listed for this image, but refers to another
 		}
 		if !strings.HasPrefix(manifest.Layers[0].MediaType, bundleMedia) {

@@ -36,8 +36,8 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 func TestSignatures_DoNotWaitIndefinitely(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &puller{name: "reg.example.com/acme/db:1", resolver: silent{}, meter: transfer.NewMeter("acme/db:1", nil)}
-		if _, err := p.signatures(t.Context(), digest.FromString("db")); !errors.Is(err, transfer.ErrStalled) {
+		s := signatures{name: "reg.example.com/acme/db:1", digest: digest.FromString("db"), resolver: func(context.Context) remotes.Resolver { return silent{} }}
+		if _, err := s.find(t.Context()); !errors.Is(err, transfer.ErrStalled) {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -14,7 +14,6 @@ import (
 // Images are the images of a containerd, unpacked for containers. Each is unpacked when it is stored.
 type Images struct {
 	*images.Store
-	Shipper *images.Shipper // to and from other machines
 
 	conn  *daemon.Conn
 	cache imageCache
@@ -27,7 +26,6 @@ func New(c *daemon.Conn, o registry.Options) *Images {
 		x.cache.dir = filepath.Join(c.Config.DataDir, "images")
 	}
 	x.Store = images.NewStore(c.Conn, x, o)
-	x.Shipper = images.NewShipper(x.Store)
 	return x
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/urfave/cli/v2"
 
+	"deployster/config"
 	"deployster/internal/app"
 	"deployster/internal/app/approval"
 	judging "deployster/internal/app/policy"
@@ -30,12 +31,12 @@ func globalFlags() []cli.Flag {
 // varFlags returns the flags -var and -var-file of one command. They share a list, since
 // the last one on the command line wins, whichever it is.
 func varFlags() []cli.Flag {
-	list := &flagvalues.Variables{}
+	var list []config.VarFlag
 	return []cli.Flag{
-		&cli.GenericFlag{Name: "var", Usage: "`NAME=VALUE` of a variable; may be repeated", Value: list},
+		&cli.GenericFlag{Name: "var", Usage: "`NAME=VALUE` of a variable; may be repeated", Value: &flagvalues.Variables{Into: &list}},
 		&cli.GenericFlag{Name: "var-file",
 			Usage: "`FILE` (.hcl, .tfvars, .json, .yaml) with values of variables; may be " +
-				"repeated", Value: &flagvalues.VariableFiles{List: list}},
+				"repeated", Value: &flagvalues.Variables{Into: &list, File: true}},
 	}
 }
 
@@ -43,7 +44,7 @@ func varFlags() []cli.Flag {
 func inputs(c *cli.Context, s *session) workspace.Inputs {
 	in := workspace.Inputs{Paths: c.Args().Slice(), Ask: s.env.Interactive && c.Bool("input")}
 	if list, ok := c.Generic("var").(*flagvalues.Variables); ok {
-		in.Variables = list.Flags
+		in.Variables = *list.Into
 	}
 	return in
 }

@@ -117,7 +117,10 @@ func (p Planner) Plan(ctx context.Context, in Inputs) (*plan.Plan, clients.Clien
 	o := p.Options(in)
 	o.Pins, o.FromRegistry, o.Signed = pins, resolver.FromRegistry, images.Signed(m.Types().All())
 	if s.Destroy {
-		o.Plugs, o.Signed = p.Command.Work.Around().Plugs(), images.Signed(p.Command.Work.Around().Types())
+		o.Signed = images.Signed(p.Command.Work.Reader().Types())
+		if here := p.Command.Work.UseKeys(); here != nil {
+			o.Plugs = here.Plugs()
+		}
 	}
 	resolver.Former(ctx, prior, o.Signed)
 	asked, m, err := p.Clients(ctx, in.Basis(images.Set{Pins: pins, Resolver: resolver}), chosen, &o)

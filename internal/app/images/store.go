@@ -64,7 +64,7 @@ func Needed(ctx context.Context, r Runtime, w *workspace.Workspace, command stri
 			keep[pin.Digest] = true // of a repository it is "", which no image has
 		}
 	}
-	m, err := w.Around().Needed()
+	m, err := w.Reader().Needed()
 	if m == nil || err != nil {
 		return keep, err
 	}

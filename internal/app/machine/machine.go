@@ -170,7 +170,7 @@ func (m *Machine) Client(c command.Command, at *router.Places, prior state.Snaps
 	} else {
 		o.InitOn = inClusters(initOn(at, r.Clusters))
 	}
-	secrets := vault.New(r.Secrets(), w.Around().Secrets, m.leases)
+	secrets := vault.New(r.Secrets(), w.Reader().Secrets, m.leases)
 	o.Secrets = secrets
 	client := typeclient.New(o)
 	secrets.Use(secretread.New(client, protocol.InitInput{Version: w.Version, Verbose: w.Verbose, Workspace: w.Dir,

@@ -59,7 +59,7 @@ func newBench(ctx context.Context, c command.Command, n stage.Connected, address
 	resolver.Wanted = chosen
 	planner, in := n.Planner(c), draft.Inputs{Manifest: n.Manifest, Prior: n.Prior, Hosts: n.Pins}
 	o := planner.Options(in)
-	o.Signed = images.Signed(c.Work.Around().Types())
+	o.Signed = images.Signed(c.Work.Reader().Types())
 	resolver.Former(ctx, n.Prior, o.Signed)
 	asked, m, err := planner.Clients(ctx, in.Basis(images.Set{Resolver: resolver}), chosen, &o)
 	if err != nil {

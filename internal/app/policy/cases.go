@@ -35,12 +35,12 @@ type expectation map[string][]verdict.Result
 
 // Test has the policies of a directory judge the plans of its cases.
 func (j Judge) Test(ctx context.Context, dir string) ([]Case, error) {
-	m, err := j.Command.Work.Around().PoliciesIn(dir)
+	m, err := j.Command.Work.Reader().PoliciesIn(dir)
 	if err != nil {
 		return nil, err
 	}
 	p := Policies{judge: j}
-	for _, one := range m.Policies().List() {
+	for _, one := range m.Policies().List {
 		p.list = append(p.list, ready{one, m, true})
 	}
 	entries, err := os.ReadDir(filepath.Join(dir, casesDir))
@@ -126,9 +126,9 @@ func fits(got, want verdict.Result) bool {
 
 // Images reports whether a policy of a directory has an image, which must be run to test it.
 func Images(w *workspace.Workspace, dir string) (bool, error) {
-	m, err := w.Around().PoliciesIn(dir)
+	m, err := w.Reader().PoliciesIn(dir)
 	if err != nil {
 		return false, err
 	}
-	return slices.ContainsFunc(m.Policies().List(), func(p config.Policy) bool { return p.Type != "" }), nil
+	return slices.ContainsFunc(m.Policies().List, func(p config.Policy) bool { return p.Type != "" }), nil
 }

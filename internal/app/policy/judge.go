@@ -51,7 +51,7 @@ func (j Judge) Of(m *config.Manifest, o Overrides) (Policies, error) {
 		return p, err
 	}
 	if j.Destroy {
-		if m, err = j.Command.Work.Around().Policies(); err != nil {
+		if m, err = j.Command.Work.Reader().Policies(); err != nil {
 			return p, err
 		}
 	}
@@ -72,12 +72,12 @@ func policiesOf(m *config.Manifest) []config.Policy {
 	if m == nil {
 		return nil
 	}
-	return m.Policies().List()
+	return m.Policies().List
 }
 
 // required returns the policies that the environment requires.
 func (j Judge) required() (Policies, error) {
-	m, err := j.Command.Work.Around().RequiredPolicies()
+	m, err := j.Command.Work.Reader().RequiredPolicies()
 	p := Policies{judge: j}
 	for _, one := range policiesOf(m) {
 		p.list = append(p.list, ready{one, m, true})

@@ -71,7 +71,7 @@ func stale(why, todo string) error {
 func Fresh(w *workspace.Workspace, used map[string]config.RemoteState) (warnings diag.Diagnostics, err error) {
 	for _, name := range slices.Sorted(maps.Keys(used)) {
 		was := used[name]
-		now, err := w.Around().Remotes().Read(was.URL, nil)
+		now, err := w.Remotes().Read(was.URL, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func Fresh(w *workspace.Workspace, used map[string]config.RemoteState) (warnings
 func Changed(w *workspace.Workspace, used map[string]config.RemoteState) (list diag.Diagnostics) {
 	for _, name := range slices.Sorted(maps.Keys(used)) {
 		was := used[name]
-		now, err := w.Around().Remotes().Read(was.URL, nil)
+		now, err := w.Remotes().Read(was.URL, nil)
 		if err != nil {
 			list = append(list, diag.Warningf("The outputs of another state were not read again", "remote_state.%s: %s", name,
 				text(err)))

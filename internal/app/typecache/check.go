@@ -70,7 +70,7 @@ type block struct {
 
 // configured lists the policies, notify blocks and secrets whose images may have schemas.
 func configured(m *config.Manifest) (list []block) {
-	for _, p := range m.Policies().List() {
+	for _, p := range m.Policies().List {
 		if p.Type != "" {
 			list = append(list, block{"policy." + p.Name, p.Type, p.Settings.Settings, p.Config, p.Range})
 		}

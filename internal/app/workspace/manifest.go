@@ -25,8 +25,8 @@ type load func(config.Sources, []config.VarInput, config.Builtins) (*config.Mani
 
 // Manifest reads the manifests and the variables, and reports warnings.
 func (w *Workspace) Manifest(ctx context.Context, in Inputs) (*config.Manifest, error) {
-	b := w.builtins()
-	b.Remote = w.Around().Remotes().Read
+	b := w.builtins(w.Started)
+	b.Remote = w.Remotes().Read
 	m, diags, err := w.read(ctx, in, config.Load, b)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (w *Workspace) Manifest(ctx context.Context, in Inputs) (*config.Manifest, 
 
 // CheckedManifest is Manifest where variables may have no values.
 func (w *Workspace) CheckedManifest(ctx context.Context, in Inputs) (*config.Manifest, error) {
-	m, diags, err := w.read(ctx, in, config.Check, w.builtins())
+	m, diags, err := w.read(ctx, in, config.Check, w.builtins(w.Started))
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (w *Workspace) CheckedManifest(ctx context.Context, in Inputs) (*config.Man
 
 // Check reads the manifests and returns their errors and warnings.
 func (w *Workspace) Check(ctx context.Context, in Inputs) (*config.Manifest, diag.Diagnostics) {
-	m, diags, err := w.read(ctx, in, config.Check, w.builtins())
+	m, diags, err := w.read(ctx, in, config.Check, w.builtins(w.Started))
 	if err != nil {
 		return nil, diag.From("Error", err)
 	}
@@ -55,14 +55,14 @@ func (w *Workspace) Check(ctx context.Context, in Inputs) (*config.Manifest, dia
 
 // Load loads manifests that were found, with given values of variables. It reports and learns nothing.
 func (w *Workspace) Load(sources config.Sources, inputs []config.VarInput) (*config.Manifest, diag.Diagnostics) {
-	return config.Load(sources, inputs, w.builtins())
+	return config.Load(sources, inputs, w.builtins(w.Started))
 }
 
 // consoleManifest is Manifest for expressions, which can be evaluated even without any
 // manifest.
 func (w *Workspace) consoleManifest(ctx context.Context, in Inputs) (*config.Manifest, error) {
 	if _, diags := config.Find(w.Dir, nil, nil); len(in.Paths) == 0 && len(diags) == 1 && diags[0].Summary == config.NoManifest {
-		m, diags := config.Load(config.Sources{Workspace: w.Dir, Dir: w.Dir}, nil, w.builtins())
+		m, diags := config.Load(config.Sources{Workspace: w.Dir, Dir: w.Dir}, nil, w.builtins(w.Started))
 		return w.accept(m, diags)
 	}
 	return w.Manifest(ctx, in)
@@ -93,13 +93,13 @@ func (w *Workspace) read(ctx context.Context, in Inputs, with load, b config.Bui
 			m, more = with(sources, append(inputs, answers...), b)
 		}
 	}
-	return m, append(append(diags, more...), wrongState(w, m)...), nil
+	return m, append(append(diags, more...), wrongState(w.State, m)...), nil
 }
 
-// wrongState returns an error if the manifest names the state by a URL that can never be one. It
+// wrongState returns an error if the manifest names the state by a URL that can never be one, unless another is given. It
 // quotes no line: the URL may have a password in it.
-func wrongState(w *Workspace, m *config.Manifest) diag.Diagnostics {
-	if url, at := m.Settings().StatePath, m.Settings().StateAt; w.State == "" && stores.IsURL(url) {
+func wrongState(given string, m *config.Manifest) diag.Diagnostics {
+	if url, at := m.Settings().StatePath, m.Settings().StateAt; given == "" && stores.IsURL(url) {
 		if d, ok := errors.AsType[*diag.Diagnostic](stores.Check(url)); ok {
 			d.Range = at
 			return diag.Diagnostics{d}
@@ -140,13 +140,11 @@ func (w *Workspace) askVariables(ctx context.Context, m *config.Manifest, diags 
 
 // Replay returns the manifests that a plan has saved, as they were when it was made.
 func (w *Workspace) Replay(sources config.Sources, variables map[string]json.RawMessage, planned time.Time) (*config.Manifest, error) {
-	builtins := w.builtins()
-	builtins.PlanTime = planned
 	inputs, diags := config.Pinned(variables)
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	m, more := config.Load(sources, inputs, builtins)
+	m, more := config.Load(sources, inputs, w.builtins(planned))
 	return w.accept(m, append(diags, more...))
 }
 
@@ -174,7 +172,7 @@ func (w *Workspace) UseKeys() *config.Manifest {
 		return nil
 	}
 	sources.Packages = w.Modules.kept(w.Dir)
-	m, _ := config.Load(sources, nil, w.builtins())
+	m, _ := config.Load(sources, nil, w.builtins(w.Started))
 	w.useKeys(m)
 	return m
 }

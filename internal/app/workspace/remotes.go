@@ -19,6 +19,9 @@ type Remotes struct {
 	place   func(name string) state.Place
 }
 
+// Remotes returns what reads the outputs of other states.
+func (w *Workspace) Remotes() Remotes { return Remotes{w.Options, w.named, w.Place} }
+
 // Read reads what another state publishes, without a lock. The url may be the path of its file. keys are those that a manifest
 // names; nil = those that the manifests of the workspace name, if these have been read, and else those of the environment alone.
 func (r Remotes) Read(url string, keys *config.Encryption) (config.RemoteState, error) {

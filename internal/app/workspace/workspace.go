@@ -128,8 +128,9 @@ func (w *Workspace) Diagnostics(list diag.Diagnostics) {
 // Warn is Diagnostics for one.
 func (w *Workspace) Warn(d *diag.Diagnostic) { w.Diagnostics(diag.Diagnostics{d}) }
 
-func (w *Workspace) builtins() config.Builtins {
-	return config.Builtins{Version: w.Version, Verbose: w.Verbose, Workspace: w.Dir, Home: w.Home, PlanTime: w.Started}
+// builtins returns what manifests read of their command, and of the time of the plan.
+func (o Options) builtins(planned time.Time) config.Builtins {
+	return config.Builtins{Version: o.Version, Verbose: o.Verbose, Workspace: o.Dir, Home: o.Home, PlanTime: planned}
 }
 
 // Typed returns a command line of this program as people type it, with the same directory

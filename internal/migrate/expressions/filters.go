@@ -1,13 +1,29 @@
 package expressions
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"deployster/internal/migrate/jinja"
 )
 
-// filters translates filters.
-type filters struct{ t *translator }
+// use is a use of a filter or of a method of a text: its name, the value that it is for, and its arguments.
+type use struct {
+	t    *translator
+	name string
+	x    Value
+	args []jinja.Node // nil for those that are left out
+}
+
+// form returns the name, with a slash for each of up to three arguments.
+func (u use) form() string { return u.name + strings.Repeat("/", min(len(u.args), 3)) }
+
+// unknown reports that there is no such filter.
+func (u use) unknown() Value {
+	return u.t.fail("the filter %s with these arguments has no counterpart", u.name)
+}
 
 // filterArgs are the names of the arguments of filters that may have names, in order.
 var filterArgs = map[string][]string{
@@ -18,80 +34,77 @@ var filterArgs = map[string][]string{
 }
 
 // arguments returns the arguments of a filter in their order; nil for those that are left out.
-func (fs filters) arguments(name string, a jinja.Args) []jinja.Node {
+func arguments(name string, a jinja.Args) ([]jinja.Node, error) {
 	if a.Starred {
-		fs.t.fail("arguments with * have no counterpart")
+		return nil, errors.New("arguments with * have no counterpart")
 	}
 	out := append([]jinja.Node(nil), a.Values...)
 	for arg, x := range a.Named {
-		at := -1
-		for i, known := range filterArgs[name] {
-			if known == arg {
-				at = i
-			}
-		}
+		at := slices.Index(filterArgs[name], arg)
 		if at < 0 {
-			fs.t.fail("the filter %s with the argument %s has no counterpart", name, arg)
-			return nil
+			return nil, fmt.Errorf("the filter %s with the argument %s has no counterpart", name, arg)
 		}
 		for len(out) <= at {
 			out = append(out, nil)
 		}
 		out[at] = x
 	}
-	return out
+	return out, nil
 }
 
 // simple are filters without arguments that are a function of a text.
 var simple = map[string]string{"upper": "upper", "lower": "lower"}
 
-func (fs filters) filter(n jinja.Filter) Value {
+// filter translates a filter.
+func (t *translator) filter(n jinja.Filter) Value {
 	switch n.Name {
 	case "map", "select", "reject", "selectattr", "rejectattr":
-		return calls(fs).each(n)
+		return t.each(n)
 	}
-	args := fs.arguments(n.Name, n.Args)
+	args, err := arguments(n.Name, n.Args)
+	if err != nil {
+		return t.fail("%w", err)
+	}
 	if n.Name == "default" || n.Name == "d" {
-		return fs.orDefault(n.X, args)
+		return t.fallback(n.X, args)
 	}
-	if fs.t.err != nil {
-		return Value{}
-	}
-	return fs.apply(n.Name, fs.t.value(n.X), args)
+	return use{t, n.Name, t.value(n.X), args}.filter()
 }
 
-// apply translates a filter of one value.
-func (fs filters) apply(name string, x Value, args []jinja.Node) Value {
-	if f, ok := simple[name]; ok && len(args) == 0 {
-		return call(String, f, fs.asText(x))
+// filter translates a filter of one value.
+func (u use) filter() Value {
+	x := u.x
+	if f, ok := simple[u.name]; ok && len(u.args) == 0 {
+		return call(String, f, u.asText(x))
 	}
-	if v, ok := fs.textFilter(name, x, args); ok {
+	if v, ok := u.textFilter(); ok {
 		return v
 	}
-	switch name + strings.Repeat("/", min(len(args), 3)) {
+	switch u.form() {
 	case "length", "count":
 		return call(Int, "length", x.Code)
 	case "first":
-		return fs.element(x, x.in(primary)+"[0]")
+		return u.element(x.in(primary) + "[0]")
 	case "last":
-		return fs.element(x, x.in(primary)+"[length("+x.Code+") - 1]")
+		return u.element(x.in(primary) + "[length(" + x.Code + ") - 1]")
 	case "int", "int/":
-		return fs.toInt(x, args)
+		return u.toInt()
 	case "float":
 		if x.Kind.number() {
 			return Value{Code: x.Code, Prec: x.Prec, Kind: Float}
 		}
 		return call(Float, "try", "tonumber(trimspace("+x.Code+"))", "0")
 	case "abs":
-		x = fs.t.number(x)
+		x = u.t.number(x)
 		return call(x.Kind, "abs", x.Code)
 	case "round//":
-		method, ok := constantOf(args[1])
-		if number, isZero := intOf(args[0]); ok && (args[0] == nil || isZero && number == "0") && (method == "floor" || method == "ceil") {
-			return call(Float, method, fs.t.number(x).Code)
+		method, ok := constantOf(u.args[1])
+		number, isZero := intOf(u.args[0])
+		if ok && (u.args[0] == nil || isZero && number == "0") && (method == "floor" || method == "ceil") {
+			return call(Float, method, u.t.number(x).Code)
 		}
 	case "list":
-		return fs.t.elements(x)
+		return u.t.elements(x)
 	case "reverse":
 		switch x.Kind {
 		case String:
@@ -99,46 +112,54 @@ func (fs filters) apply(name string, x Value, args []jinja.Node) Value {
 		case List:
 			return Elements("reverse("+x.Code+")", x.Elem)
 		}
-		return fs.t.fail("the type of what is reversed is not known")
+		return u.t.fail("the type of what is reversed is not known")
 	case "sum", "min", "max":
-		if x.Kind == List && x.Elem.number() {
-			if name == "sum" {
-				return call(x.Elem, "sum", x.Code)
-			}
-			return call(x.Elem, name, x.Code+"...")
-		}
-		return fs.t.fail("the filter %s has a counterpart only for a list of numbers", name)
+		return u.ofNumbers()
 	case "tojson":
-		fs.t.names.Note("the filter tojson of %s: here the JSON has no spaces, and letters beyond ASCII are not escaped", x.Code)
+		u.t.names.Note("the filter tojson of %s: here the JSON has no spaces, and letters beyond ASCII are not escaped", x.Code)
 		return call(String, "jsonencode", x.Code)
 	case "safe":
 		return x
 	}
-	return fs.t.fail("the filter %s with these arguments has no counterpart", name)
+	return u.unknown()
+}
+
+// ofNumbers translates the filters of a list of numbers.
+func (u use) ofNumbers() Value {
+	switch x := u.x; {
+	case x.Kind != List || !x.Elem.number():
+		return u.t.fail("the filter %s has a counterpart only for a list of numbers", u.name)
+	case u.name == "sum":
+		return call(x.Elem, "sum", x.Code)
+	default:
+		return call(x.Elem, u.name, x.Code+"...")
+	}
 }
 
 // element returns an element of a list.
-func (fs filters) element(x Value, code string) Value {
+func (u use) element(code string) Value {
+	x := u.x
 	if x.Kind != List && x.Kind != Unknown {
-		return fs.t.fail("the first or last of this value has no counterpart")
+		return u.t.fail("the first or last of this value has no counterpart")
 	}
 	return Code(code, x.Elem)
 }
 
 // asText returns the code of a value as a text.
-func (fs filters) asText(x Value) string {
+func (u use) asText(x Value) string {
 	if x.Kind == String || x.Kind == Unknown { // a function takes any value as a text
 		if x.Kind == Unknown {
-			fs.t.text(x) // for its note
+			u.t.text(x) // for its note
 		}
 		return x.Code
 	}
-	return template(fs.t.text(x)).Code
+	return template(u.t.text(x)).Code
 }
 
 // textFilter translates a filter whose result is a text.
-func (fs filters) textFilter(name string, x Value, args []jinja.Node) (Value, bool) {
-	switch name + strings.Repeat("/", min(len(args), 3)) {
+func (u use) textFilter() (Value, bool) {
+	x, args := u.x, u.args
+	switch u.form() {
 	case "string":
 		if x.Kind == String {
 			return x, true
@@ -146,87 +167,89 @@ func (fs filters) textFilter(name string, x Value, args []jinja.Node) (Value, bo
 		if x.Kind == Int {
 			return call(String, "tostring", x.Code), true
 		}
-		return template(fs.t.text(x)), true
+		return template(u.t.text(x)), true
 	case "trim":
-		return call(String, "trimspace", fs.asText(x)), true
+		return call(String, "trimspace", u.asText(x)), true
 	case "trim/":
-		return call(String, "trim", fs.asText(x), fs.t.value(args[0]).Code), true
+		return call(String, "trim", u.asText(x), u.t.value(args[0]).Code), true
 	case "capitalize":
-		text := fs.asText(x)
+		text := u.asText(x)
 		return template("${upper(substr(" + text + ", 0, 1))}${lower(substr(" + text + ", 1, -1))}"), true
 	case "replace//":
-		return fs.replace(fs.asText(x), args[0], args[1]), true
+		return u.replace(u.asText(x)), true
 	case "join":
-		return fs.join(x, "", args), true
+		return u.join(x, `""`, nil), true
 	case "join/", "join//":
 		separator := `""`
 		if args[0] != nil {
-			separator = fs.asText(fs.t.value(args[0]))
+			separator = u.asText(u.t.value(args[0]))
 		}
-		return fs.join(x, separator, args), true
+		if len(args) == 1 {
+			return u.join(x, separator, nil), true
+		}
+		return u.join(x, separator, args[1]), true
 	case "indent", "indent/":
-		return fs.indent(x, args), true
+		return u.indent(), true
 	case "urlencode":
 		if x.Kind == String || x.Kind == Int {
 			return call(String, "replace", `replace(urlencode(`+x.Code+`), "+", "%20")`, `"%2F"`, `"/"`), true
 		}
-		return fs.t.fail("the filter urlencode has a counterpart only for a text"), true
+		return u.t.fail("the filter urlencode has a counterpart only for a text"), true
 	case "format", "format/", "format//", "format///":
 		if x.constant {
-			return fs.format(x.plain, args), true
+			return u.format(), true
 		}
-		return fs.t.fail("the filter format has a counterpart only for a constant text"), true
+		return u.t.fail("the filter format has a counterpart only for a constant text"), true
 	}
 	return Value{}, false
 }
 
 // replace replaces a text. The function of that name reads /text/ as a regular expression.
-func (fs filters) replace(x string, from, to jinja.Node) Value {
+func (u use) replace(x string) Value {
+	from, to := u.args[0], u.args[1]
 	old, isConstant := constantOf(from)
 	if isConstant && old == "" {
-		return fs.t.fail("a replacement of nothing has no counterpart")
+		return u.t.fail("a replacement of nothing has no counterpart")
 	}
-	a, b := fs.asText(fs.t.value(from)), fs.asText(fs.t.value(to))
+	a, b := u.asText(u.t.value(from)), u.asText(u.t.value(to))
 	if isConstant && (len(old) < 2 || old[0] != '/' || old[len(old)-1] != '/') {
 		return call(String, "replace", x, a, b)
 	}
 	return call(String, "join", b, "split("+a+", "+x+")")
 }
 
-func (fs filters) join(x Value, separator string, args []jinja.Node) Value {
-	if separator == "" {
-		separator = `""`
-	}
-	if len(args) == 2 && args[1] != nil {
-		name, ok := constantOf(args[1])
+// join joins the elements of a list, or one attribute of each; nil = the elements.
+func (u use) join(x Value, separator string, attribute jinja.Node) Value {
+	if attribute != nil {
+		name, ok := constantOf(attribute)
 		if !ok || !IsName(name) {
-			return fs.t.fail("the filter join with this attribute has no counterpart")
+			return u.t.fail("the filter join with this attribute has no counterpart")
 		}
-		list := fs.t.elements(x)
+		list := u.t.elements(x)
 		x = Elements("[for v in "+list.Code+" : v."+name+"]", Unknown)
 	}
-	list := fs.t.elements(x)
+	list := u.t.elements(x)
 	switch list.Elem {
 	case String, Int:
 		return call(String, "join", separator, list.Code)
 	case Unknown, Bool, Number:
-		name := fs.t.newName("v")
-		text := fs.t.text(Code(name, list.Elem))
+		name := u.t.scopes.newName("v")
+		text := u.t.text(Code(name, list.Elem))
 		if list.Elem != Bool {
 			return call(String, "join", separator, list.Code)
 		}
 		return call(String, "join", separator, "[for "+name+" in "+list.Code+` : "`+text+`"]`)
 	}
-	return fs.t.fail("the filter join has no counterpart for such elements")
+	return u.t.fail("the filter join has no counterpart for such elements")
 }
 
 // indent indents all lines but the first and the empty ones.
-func (fs filters) indent(x Value, args []jinja.Node) Value {
+func (u use) indent() Value {
 	width := "4"
-	if len(args) == 1 && args[0] != nil {
-		number, ok := intOf(args[0])
+	if len(u.args) == 1 && u.args[0] != nil {
+		number, ok := intOf(u.args[0])
 		if !ok || len(number) > 2 {
-			return fs.t.fail("the filter indent has a counterpart only with a constant width")
+			return u.t.fail("the filter indent has a counterpart only with a constant width")
 		}
 		width = number
 	}
@@ -234,15 +257,15 @@ func (fs filters) indent(x Value, args []jinja.Node) Value {
 	for _, c := range width {
 		n = 10*n + int(c-'0')
 	}
-	return call(String, "replace", fs.asText(x), `"/\n([^\n])/"`, `"\n`+strings.Repeat(" ", n)+`$1"`)
+	return call(String, "replace", u.asText(u.x), `"/\n([^\n])/"`, `"\n`+strings.Repeat(" ", n)+`$1"`)
 }
 
 // toInt translates the filter int, which takes whole numbers from numbers and texts.
-func (fs filters) toInt(x Value, args []jinja.Node) Value {
-	other := Code("0", Int)
-	if len(args) == 1 && args[0] != nil {
-		if other = fs.t.value(args[0]); other.Kind != Int {
-			return fs.t.fail("the filter int has a counterpart only with a whole number as its default")
+func (u use) toInt() Value {
+	x, other := u.x, Code("0", Int)
+	if len(u.args) == 1 && u.args[0] != nil {
+		if other = u.t.value(u.args[0]); other.Kind != Int {
+			return u.t.fail("the filter int has a counterpart only with a whole number as its default")
 		}
 	}
 	switch x.Kind {
@@ -253,7 +276,7 @@ func (fs filters) toInt(x Value, args []jinja.Node) Value {
 	case List, Dict, None:
 		return other
 	}
-	name := fs.t.newName("n")
+	name := u.t.scopes.newName("n")
 	number := "try(tonumber(trimspace(" + x.Code + ")), " + other.Code + ")"
 	if x.Kind.number() {
 		number = x.Code
@@ -262,8 +285,8 @@ func (fs filters) toInt(x Value, args []jinja.Node) Value {
 }
 
 // format translates a text with %s and %d.
-func (fs filters) format(text string, args []jinja.Node) Value {
-	out := ""
+func (u use) format() Value {
+	out, text, args := "", u.x.plain, u.args
 	for at := strings.IndexByte(text, '%'); at >= 0; at = strings.IndexByte(text, '%') {
 		out = join(out, escape(text[:at]))
 		verb := byte(0)
@@ -274,69 +297,17 @@ func (fs filters) format(text string, args []jinja.Node) Value {
 		case verb == '%':
 			out = join(out, "%")
 		case (verb == 's' || verb == 'd') && len(args) > 0:
-			x := fs.t.value(args[0])
+			x := u.t.value(args[0])
 			if verb == 'd' && x.Kind != Int {
-				return fs.t.fail("%%d has a counterpart only for a whole number: use the filter int")
+				return u.t.fail("%%d has a counterpart only for a whole number: use the filter int")
 			}
-			out, args = join(out, fs.t.text(x)), args[1:]
+			out, args = join(out, u.t.text(x)), args[1:]
 		default:
-			return fs.t.fail("only %%s and %%d have a counterpart, with an argument for each")
+			return u.t.fail("only %%s and %%d have a counterpart, with an argument for each")
 		}
 	}
 	if len(args) > 0 {
-		return fs.t.fail("there are more arguments than places for them")
+		return u.t.fail("there are more arguments than places for them")
 	}
 	return template(join(out, escape(text)))
-}
-
-// orDefault translates the filter default.
-func (fs filters) orDefault(n jinja.Node, args []jinja.Node) Value {
-	if len(args) > 2 {
-		return fs.t.fail("the filter default has at most two arguments")
-	}
-	other := Quote("")
-	if len(args) > 0 && args[0] != nil {
-		other = fs.t.value(args[0])
-	}
-	falsy := false
-	if len(args) == 2 {
-		lit, _ := args[1].(jinja.Literal)
-		b, ok := lit.Value.(bool)
-		if !ok {
-			return fs.t.fail("the filter default has a counterpart only where its second argument is true or false")
-		}
-		falsy = b
-	}
-	x := fs.defaulted(n, other, falsy)
-	if falsy && fs.t.err == nil {
-		return fs.t.choose(fs.t.truth(x), x, other)
-	}
-	return x
-}
-
-// defaulted returns a value, or another where it is undefined.
-func (fs filters) defaulted(n jinja.Node, other Value, falsy bool) Value {
-	name, ok := n.(jinja.Name)
-	if !ok {
-		x := fs.t.value(n)
-		switch n.(type) {
-		case jinja.Attr, jinja.Index:
-			if x.attrs == nil {
-				return call(Unknown, "try", x.Code, other.Code)
-			}
-		}
-		return x
-	}
-	v := fs.t.lookup(name.Name, true)
-	if !v.optional {
-		return v
-	}
-	if falsy {
-		return v // null is false too
-	}
-	if known, ok := fs.t.names.Default(v.name, other.Code); ok {
-		return known
-	}
-	item := fs.t.newName("v")
-	return Code("[for "+item+" in ["+v.Code+", "+other.Code+"] : "+item+" if "+item+" != null][0]", Unknown)
 }

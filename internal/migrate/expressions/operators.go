@@ -42,7 +42,7 @@ func (t *translator) binary(n jinja.Binary) Value {
 			if l, ok := n.Y.(jinja.List); ok && l.Tuple {
 				args = l.Items
 			}
-			return filters{t}.format(text, args)
+			return use{t: t, name: "format", x: Quote(text), args: args}.format()
 		}
 	}
 	x, y := t.value(n.X), t.value(n.Y)

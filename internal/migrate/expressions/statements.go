@@ -5,16 +5,19 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 
 	"deployster/internal/migrate/jinja"
 )
 
-// statements translates the statements of a template.
-type statements struct{ t *translator }
+// statements translates the statements of a template, and of the files that it includes.
+type statements struct {
+	t        *translator
+	branches int // how many ifs are open around this statement, inside of the innermost loop
+	included []string
+}
 
 // body translates statements to the inside of a quoted template.
-func (st statements) body(list []jinja.Statement) string {
+func (st *statements) body(list []jinja.Statement) string {
 	out := ""
 	for _, s := range list {
 		if st.t.err != nil {
@@ -25,7 +28,7 @@ func (st statements) body(list []jinja.Statement) string {
 	return out
 }
 
-func (st statements) statement(s jinja.Statement) string {
+func (st *statements) statement(s jinja.Statement) string {
 	switch s := s.(type) {
 	case jinja.Text:
 		return escape(s.Text)
@@ -36,10 +39,11 @@ func (st statements) statement(s jinja.Statement) string {
 	case jinja.For:
 		return st.loop(s)
 	case jinja.Set:
-		if st.t.branches > 0 {
+		if st.branches > 0 {
 			st.t.fail("an assignment in an if changes what follows it: move it before the if")
 		}
-		st.t.scopes[len(st.t.scopes)-1][s.Name] = st.t.value(s.Value)
+		value := st.t.value(s.Value)
+		st.t.scopes.innermost()[s.Name] = value
 		return ""
 	case jinja.Include:
 		return st.include(s)
@@ -49,7 +53,7 @@ func (st statements) statement(s jinja.Statement) string {
 }
 
 // output translates an expression in a text.
-func (st statements) output(n jinja.Node) string {
+func (st *statements) output(n jinja.Node) string {
 	c, ok := n.(jinja.Cond)
 	if !ok {
 		return st.t.text(st.t.value(n))
@@ -67,9 +71,9 @@ func (st statements) output(n jinja.Node) string {
 	return join(out, "%{ endif }")
 }
 
-func (st statements) conditional(s jinja.If) string {
-	st.t.branches++
-	defer func() { st.t.branches-- }()
+func (st *statements) conditional(s jinja.If) string {
+	st.branches++
+	defer func() { st.branches-- }()
 	out, ends := "", ""
 	for i, b := range s.Branches {
 		if i > 0 {
@@ -85,13 +89,12 @@ func (st statements) conditional(s jinja.If) string {
 }
 
 // loop translates a for. Its variables have names that hide nothing in HCL.
-func (st statements) loop(s jinja.For) string {
-	branches := st.t.branches // an assignment in a loop ends with it
-	st.t.branches = 0
-	defer func() { st.t.branches = branches }()
+func (st *statements) loop(s jinja.For) string {
+	branches := st.branches // an assignment in a loop ends with it
+	st.branches = 0
+	defer func() { st.branches = branches }()
 	list, key, value := st.iterable(s)
-	st.t.scopes = append(st.t.scopes, map[string]Value{})
-	defer func() { st.t.scopes = st.t.scopes[:len(st.t.scopes)-1] }()
+	defer st.t.scopes.open()()
 	st.bind(s.Targets, list, key, value)
 	over := list.Code
 	if s.Filter != nil {
@@ -100,7 +103,7 @@ func (st statements) loop(s jinja.For) string {
 		}
 		over = "[for " + value + " in " + list.Code + " : " + value + " if " + st.t.condition(s.Filter).Code + "]"
 	}
-	scope := st.t.scopes[len(st.t.scopes)-1]
+	scope := st.t.scopes.innermost()
 	scope["loop"] = Value{Code: key, Kind: list.Kind, text: over}
 	body := st.body(s.Body)
 	delete(scope, "loop")
@@ -115,17 +118,12 @@ func (st statements) loop(s jinja.For) string {
 	return out
 }
 
-// usesName reports whether the inside of a template may use a name.
-func usesName(body, name string) bool {
-	return slices.Contains(strings.FieldsFunc(body, func(c rune) bool { return c != '_' && !IsName("a"+string(c)) }), name)
-}
-
 // iterable returns what a loop goes over, as a list, or a Dict for its items, and new names for key and value.
-func (st statements) iterable(s jinja.For) (list Value, key, value string) {
-	value = st.t.newName(s.Targets[len(s.Targets)-1])
-	key = st.t.newName("index", value)
+func (st *statements) iterable(s jinja.For) (list Value, key, value string) {
+	value = st.t.scopes.newName(s.Targets[len(s.Targets)-1])
+	key = st.t.scopes.newName("index", value)
 	if of, ok := itemsOf(s.In); ok && len(s.Targets) == 2 {
-		key = st.t.newName(s.Targets[0], value)
+		key = st.t.scopes.newName(s.Targets[0], value)
 		v := st.t.value(of)
 		if v.Kind != Dict && v.Kind != Unknown {
 			st.t.fail("items() has a counterpart only for a dictionary")
@@ -168,8 +166,8 @@ func itemsOf(n jinja.Node) (jinja.Node, bool) {
 }
 
 // bind gives the variables of a loop their values in HCL.
-func (st statements) bind(targets []string, list Value, key, value string) {
-	scope := st.t.scopes[len(st.t.scopes)-1]
+func (st *statements) bind(targets []string, list Value, key, value string) {
+	scope := st.t.scopes.innermost()
 	switch {
 	case list.Kind == Dict:
 		scope[targets[0]], scope[targets[1]] = Code(key, String), Code(value, Unknown)
@@ -182,46 +180,9 @@ func (st statements) bind(targets []string, list Value, key, value string) {
 	}
 }
 
-// hidden are the names at which references begin in HCL.
-var hidden = []string{"var", "local", "dep", "resource", "plug", "type", "path", "deployster", "each", "count", "module", "self", "host",
-	"artifact", "publish", "for", "in", "if", "else", "endif", "endfor", "null", "true", "false"}
-
-// newName returns a name for a variable of a loop that no other variable has, nor one of others.
-func (t *translator) newName(name string, others ...string) string {
-	name = strings.TrimLeft(strings.Map(func(c rune) rune {
-		if c == '_' || IsName("a"+string(c)) && c != '-' {
-			return c
-		}
-		return '_'
-	}, name), "_0123456789")
-	if name == "" {
-		name = "item"
-	}
-	for base, n := name, 2; slices.Contains(hidden, name) || slices.Contains(others, name) || t.taken(name); n++ {
-		name = fmt.Sprintf("%s%d", base, n)
-	}
-	return name
-}
-
-// taken reports whether an open loop has this name in HCL.
-func (t *translator) taken(name string) bool {
-	for _, scope := range t.scopes {
-		for _, v := range scope {
-			if usesName(v.Code, name) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // loopAttr translates loop.NAME.
 func (t *translator) loopAttr(name string) Value {
-	for i := len(t.scopes) - 1; i >= 0; i-- {
-		loop, ok := t.scopes[i]["loop"]
-		if !ok {
-			continue
-		}
+	if loop, ok := t.scopes.find("loop"); ok {
 		index, length := Code(loop.Code, Int), call(Int, "length", loop.text)
 		one := Code("1", Int)
 		if name == "length" {
@@ -250,8 +211,8 @@ func (t *translator) loopAttr(name string) Value {
 // deepestInclude is how many files may include each other.
 const deepestInclude = 10
 
-func (st statements) include(s jinja.Include) string {
-	if slices.Contains(st.t.included, s.Name) || len(st.t.included) == deepestInclude {
+func (st *statements) include(s jinja.Include) string {
+	if slices.Contains(st.included, s.Name) || len(st.included) == deepestInclude {
 		st.t.fail("the include of %s includes itself", s.Name)
 		return ""
 	}
@@ -269,9 +230,8 @@ func (st statements) include(s jinja.Include) string {
 		st.t.fail("the include of %s: %w", s.Name, parseError(err))
 		return ""
 	}
-	st.t.included = append(st.t.included, s.Name)
-	defer func() { st.t.included = st.t.included[:len(st.t.included)-1] }()
-	st.t.scopes = append(st.t.scopes, map[string]Value{}) // what it assigns ends with it
-	defer func() { st.t.scopes = st.t.scopes[:len(st.t.scopes)-1] }()
+	st.included = append(st.included, s.Name)
+	defer func() { st.included = st.included[:len(st.included)-1] }()
+	defer st.t.scopes.open()() // what it assigns ends with it
 	return st.body(body)
 }

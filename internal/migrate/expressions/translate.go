@@ -29,12 +29,10 @@ type Names interface {
 
 // translator translates one text.
 type translator struct {
-	names    Names
-	scopes   []map[string]Value // of loops and assignments, the innermost last
-	included []string
-	branches int   // how many branches of statements are open
-	err      error // the first reason
-	falsy    bool  // local.false_values is used
+	names  Names
+	scopes scopes
+	err    error // the first reason
+	falsy  bool  // local.false_values is used
 }
 
 // Result is the translation of a text.
@@ -48,7 +46,7 @@ func Translate(text string, names Names) (Result, error) {
 	if !jinja.IsTemplate(text) {
 		return Result{Value: Quote(text)}, nil
 	}
-	t := &translator{names: names, scopes: []map[string]Value{{}}}
+	t := &translator{names: names, scopes: scopes{{}}}
 	var v Value
 	if alone, ok := jinja.Alone(text); ok {
 		x, err := jinja.Expression(alone)
@@ -61,7 +59,7 @@ func Translate(text string, names Names) (Result, error) {
 		if err != nil {
 			return Result{}, parseError(err)
 		}
-		v = template(statements{t}.body(body))
+		v = template((&statements{t: t}).body(body))
 	}
 	if t.err != nil {
 		return Result{}, t.err
@@ -118,9 +116,9 @@ func (t *translator) value(n jinja.Node) Value {
 		}
 		return t.choose(t.condition(n.If), t.value(n.Then), t.value(n.Else))
 	case jinja.Filter:
-		return filters{t}.filter(n)
+		return t.filter(n)
 	case jinja.Call:
-		return calls{t}.call(n)
+		return t.call(n)
 	}
 	return t.fail("%T has no counterpart", n)
 }
@@ -148,10 +146,8 @@ func (t *translator) literal(n jinja.Literal) Value {
 
 // lookup returns the value of a name.
 func (t *translator) lookup(name string, guarded bool) Value {
-	for i := len(t.scopes) - 1; i >= 0; i-- {
-		if v, ok := t.scopes[i][name]; ok {
-			return v
-		}
+	if v, ok := t.scopes.find(name); ok {
+		return v
 	}
 	v, err := t.names.Name(name, guarded)
 	if err != nil {

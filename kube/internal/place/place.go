@@ -63,8 +63,9 @@ type Place struct {
 
 	removing sync.WaitGroup // deletions of Pods in which nothing runs any more
 
+	images images // that the client has named
+
 	mu     sync.Mutex
-	images map[string]runner.Shipment // by digest
 	files  map[string]*archive        // of artifacts, by key
 	policy bool                       // the NetworkPolicy exists
 	noted  map[string]bool            // what was printed once
@@ -72,10 +73,10 @@ type Place struct {
 
 // New returns a Place.
 func New(o Options) *Place {
-	p := &Place{o: o, images: map[string]runner.Shipment{}, files: map[string]*archive{}, noted: map[string]bool{}}
+	p := &Place{o: o, files: map[string]*archive{}, noted: map[string]bool{}}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.pool = pool.New(podspec.MaxPods(o.Cluster), p.remove)
-	p.agents = router.New(router.Options{Images: images{p}, Dial: p.dial, Patience: o.Timing.Patience})
+	p.agents = router.New(router.Options{Images: &p.images, Dial: p.dial, Patience: o.Timing.Patience})
 	return p
 }
 
@@ -97,9 +98,7 @@ func (p *Place) Receive(_ context.Context, s runner.Shipment, _ runner.Contents)
 	if _, err := podspec.Image(p.o.Cluster, s); err != nil {
 		return err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.images[s.Digest] = s
+	p.images.add(s)
 	return nil
 }
 
@@ -114,35 +113,6 @@ func (p *Place) Look(_ context.Context, plugs []remote.Plug) []remote.Seen {
 		list = append(list, seen)
 	}
 	return list
-}
-
-func (p *Place) image(digest string) (runner.Shipment, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	s, known := p.images[digest]
-	return s, known
-}
-
-// images are the images that the client has named, for agents: they learn by a shipment what an image runs.
-type images struct{ *Place }
-
-// Shipment implements router.Images.
-func (i images) Shipment(ctx context.Context, digest, _ string) (runner.Shipment, error) {
-	return i.Named(ctx, digest)
-}
-
-// Named implements router.Images.
-func (i images) Named(_ context.Context, digest string) (runner.Shipment, error) {
-	s, known := i.image(digest)
-	if !known {
-		return s, runner.ErrNoImage
-	}
-	return s, nil
-}
-
-// ReadContent implements runner.Contents.
-func (images) ReadContent(context.Context, string, int64, int) ([]byte, error) {
-	return nil, errors.New("an agent has no images of its own")
 }
 
 // hash returns a short name for a text, as labels and names of objects may have it.

@@ -31,7 +31,7 @@ func (e *quotaError) Error() string { return e.why }
 
 // order returns the Pod that an invocation needs, how it uses it, and the group that it belongs to.
 func (p *Place) order(ctx context.Context, s runner.Spec) (o podspec.Order, u pool.Use, group string, err error) {
-	image, known := p.image(s.Digest)
+	image, known := p.images.find(s.Digest)
 	switch {
 	case !known:
 		return o, u, "", fmt.Errorf("%s: %w", s.Digest, runner.ErrNoImage)

@@ -64,15 +64,21 @@ func Properties(jsonSchema []byte) []Property {
 	return r.listed(root, 0)
 }
 
-// reader resolves references inside a schema.
-type reader struct{ root *node }
+// reader resolves references inside a schema: it has the parts of the schema, by the references to them.
+type reader map[string]*node
 
 func read(jsonSchema []byte) (reader, *node, bool) {
 	var root node
 	if len(jsonSchema) == 0 || json.Unmarshal(jsonSchema, &root) != nil {
-		return reader{}, nil, false
+		return nil, nil, false
 	}
-	r := reader{&root}
+	r := reader{}
+	for name, part := range root.Defs {
+		r["#/$defs/"+name] = part
+	}
+	for name, part := range root.Definitions {
+		r["#/definitions/"+name] = part
+	}
 	all := r.whole(&root, 0)
 	return r, all, len(all.Properties) > 0 || len(all.Additional) > 0
 }
@@ -84,10 +90,8 @@ func (r reader) whole(n *node, depth int) *node {
 	}
 	out := *n
 	var parts []*node
-	if name, ok := strings.CutPrefix(n.Ref, "#/$defs/"); ok {
-		parts = append(parts, r.root.Defs[name])
-	} else if name, ok := strings.CutPrefix(n.Ref, "#/definitions/"); ok {
-		parts = append(parts, r.root.Definitions[name])
+	if part, known := r[n.Ref]; known {
+		parts = append(parts, part)
 	}
 	always := len(parts) + len(n.AllOf)
 	parts = slices.Concat(parts, n.AllOf, n.AnyOf, n.OneOf)
