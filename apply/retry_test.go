@@ -220,7 +220,7 @@ func (c *crowd) program(_ context.Context, s runner.Spec, stdin io.Reader, stdou
 			c.acting[kind]++
 			c.most[kind] = max(c.most[kind], c.acting[kind])
 		}
-		for range 500 { // on a machine with much else to do, others come late
+		for range 6000 { // on a machine with much else to do, others come late
 			c.mu.Unlock()
 			time.Sleep(10 * time.Millisecond)
 			c.mu.Lock()

@@ -104,7 +104,8 @@ func TestTerminate_GivesAHandlerOfSIGTERMItsGraceTime(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			start := time.Now()
-			res, err := r.Run(context.Background(), runner.Spec{Name: c.name, Kind: runner.Action, Digest: dgst, Args: []string{c.script}, Timeout: time.Second, Grace: c.grace})
+			res, err := r.Run(context.Background(), runner.Spec{Name: c.name, Kind: runner.Action, Digest: dgst, Args: []string{c.script},
+				Timeout: 5 * time.Second, Grace: c.grace}) // which a shell that has much beside it needs to begin
 			took := time.Since(start)
 			var timeout *runner.TimeoutError
 			if !errors.As(err, &timeout) || timeout.Killed != c.killed || took > c.most {

@@ -34,7 +34,7 @@ func onOverlay(t *testing.T) string {
 	t.Cleanup(func() {
 		// Processes of the server that has ended may need a moment to let go of the directory.
 		err := unix.Unmount(merged, 0)
-		for end := time.Now().Add(20 * time.Second); errors.Is(err, unix.EBUSY) && time.Now().Before(end); {
+		for end := time.Now().Add(time.Minute); errors.Is(err, unix.EBUSY) && time.Now().Before(end); {
 			time.Sleep(100 * time.Millisecond)
 			err = unix.Unmount(merged, 0)
 		}

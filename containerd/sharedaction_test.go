@@ -156,7 +156,11 @@ func TestSharedAction_IsAsFresh(t *testing.T) {
 	// Standard files as in a container of its own; what an action leaves running ends with it.
 	a.says("20", "cat /dev/stdin; echo one; echo two >/dev/stdout; echo three >/dev/stderr", "in\none\ntwo\n",
 		func(s *runner.Spec) { s.Stdin = []byte("in\n") })
-	a.says("21", "(sleep 0.3; echo late >>/d/late) & (sleep 0.3; echo late >>/d/late) & echo end", "end\n")
+	late := "(until [ -e /d/ended ]; do sleep 0.01; done; echo late >>/d/late) & "
+	a.says("21", late+late+"echo end", "end\n")
+	if err := os.WriteFile(filepath.Join(a.dir, "ended"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	time.Sleep(500 * time.Millisecond)
 	a.has("late", "")
 	a.says("22", mark, "3\n")
@@ -257,7 +261,7 @@ func TestSharedAction_UnansweredIsNotRepeated(t *testing.T) {
 	}
 	go func() {
 		eventually(t, "it is requested", func() bool { return !runfiles.IsSettled(dir) })
-		time.Sleep(200 * time.Millisecond) // the request is sent right after its line
+		time.Sleep(2 * time.Second) // the request is sent right after its line, unless the machine has much else to do
 		if err := unix.Kill(agent, unix.SIGKILL); err != nil {
 			t.Error(err)
 		}

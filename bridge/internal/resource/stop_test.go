@@ -81,7 +81,7 @@ func TestStop_WhenNothingIsWantedAnyMore(t *testing.T) {
 		t.Errorf("asked to stop %d times while something is wanted", n)
 	}
 	cancelTwo()
-	for end := time.Now().Add(10 * time.Second); stops() == 0 && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); stops() == 0 && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
 	}
 	if n := stops(); n != 1 {

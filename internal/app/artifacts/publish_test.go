@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"deployster/config"
@@ -193,16 +194,15 @@ func TestPublish_DoesNotWaitForWhoListsNothing(t *testing.T) {
 		s := newScene(t, image, false, state.Snapshot{})
 		s.o.Warn = func(d *diag.Diagnostic) { t.Errorf("%s: %s", image, d.Summary) }
 		s.world.Change(`{"password":"one"}`, func(l *artifacttest.Line) { l.Spaces = map[string][]artifact.Versioned{} })
-		ctx, cancel := context.WithCancel(t.Context())
-		if !lists { // the second protocol has to list it: it is asked until nobody waits any more
-			time.AfterFunc(800*time.Millisecond, cancel)
-		}
 		s.world.TakeLog()
-		_, found := s.listed(ctx, typeclient.Target{Address: address, Reference: image}, s.info, wished("one", "2"), created, Published{})
-		if n := len(s.world.TakeLog()); found || (n == 1) != lists {
-			t.Errorf("%s: found %v, asked %d times", image, found, n)
-		}
-		cancel()
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 800*time.Millisecond) // the second protocol has to list it: it is asked until then
+			defer cancel()
+			_, found := s.listed(ctx, typeclient.Target{Address: address, Reference: image}, s.info, wished("one", "2"), created, Published{})
+			if n := len(s.world.TakeLog()); found || (n == 1) != lists {
+				t.Errorf("%s: found %v, asked %d times", image, found, n)
+			}
+		})
 	}
 }
 
@@ -214,13 +214,15 @@ func TestPublish_QueriesFromWhatWasPut(t *testing.T) {
 	s.o.Warn = func(d *diag.Diagnostic) { t.Error(d.Summary) }
 	s.o.Client = echoing{s.world}
 	created := []artifact.Versioned{{Version: artifact.Version{"ref": "2"}}}
-	ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond) // a second look would come later
-	defer cancel()
-	v, found := s.listed(ctx, typeclient.Target{Address: address, Reference: "acme/v1"}, s.info, wished("one", "2"), created,
-		Published{Version: artifact.Version{"ref": "1"}})
-	if !found || v.Version["ref"] != "2" {
-		t.Errorf("%+v, %v", v, found)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond) // a second look would come later
+		defer cancel()
+		v, found := s.listed(ctx, typeclient.Target{Address: address, Reference: "acme/v1"}, s.info, wished("one", "2"), created,
+			Published{Version: artifact.Version{"ref": "1"}})
+		if !found || v.Version["ref"] != "2" {
+			t.Errorf("%+v, %v", v, found)
+		}
+	})
 }
 
 // echoing is a world that lists the version from which it is asked, or the version "mock".

@@ -29,7 +29,7 @@ func TestSystemd_SendsWhatSystemdReads(t *testing.T) {
 	} {
 		m.send()
 		b := make([]byte, 256)
-		if err := c.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		if err := c.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 		size, err := c.Read(b)

@@ -170,7 +170,7 @@ func (w *world) await(t *testing.T, text string) {
 // until waits until something is so; the world is not changed while that is found out.
 func (w *world) until(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		w.mu.Lock()
 		is := so()
 		w.mu.Unlock()

@@ -125,7 +125,7 @@ func TestLock_DiesWithItsProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	_, kill := other(t, path, false)
 	go func() { time.Sleep(30 * time.Millisecond); kill() }()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	l, err := WaitLock(ctx, path, true, "me")
 	if err != nil {

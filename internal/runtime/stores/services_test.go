@@ -61,14 +61,18 @@ func TestStores_AnswersAreLost(t *testing.T) {
 	for name, server := range servers(t) {
 		t.Run(name, func(t *testing.T) {
 			url, proxy := server(t)
-			s := connect(t, url)
+			s, direct := connect(t, url), connect(t, strings.Replace(url, proxy.Address, proxy.To, 1))
 			if err := s.Create(t.Context(), "log/1", []byte("first")); err != nil {
 				t.Fatal(err)
 			}
 			for n := range 5 {
 				key, data := fmt.Sprintf("log/%d", n+2), fmt.Appendf(nil, "entry %d", n)
 				proxy.Deafen(true)
-				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				ctx, cancel := context.WithCancel(t.Context())
+				go func() {
+					awaitKey(t, direct, key)
+					cancel()
+				}()
 				err := s.Create(ctx, key, data)
 				cancel()
 				if err == nil || errors.Is(err, sharedlog.ErrExists) || errors.Is(err, sharedlog.ErrDenied) {
@@ -85,6 +89,16 @@ func TestStores_AnswersAreLost(t *testing.T) {
 			}
 		})
 	}
+}
+
+// awaitKey waits until a store has a key.
+func awaitKey(t *testing.T, s sharedlog.Store, key string) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if _, err := s.Get(t.Context(), key); err == nil {
+			return
+		}
+	}
+	t.Errorf("the request to create %s was not carried out", key)
 }
 
 // A store that is away is an error in the time that is left, and is used again when

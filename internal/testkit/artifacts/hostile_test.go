@@ -116,7 +116,7 @@ i=1; while [ $i -le 1000 ]; do cp -rl b/0 b/$i; i=$((i+1)); done`},
 		{name: "get leaves a FIFO", verdict: "refused", step: "get", script: `mkfifo f`, says: "is a FIFO", class: artifact.Refused},
 		{name: "get makes a device", verdict: "the kernel refuses", step: "get", script: `mknod d c 1 3 && exit 0; exit 5`, says: "exit code 5", class: artifact.Failed},
 		{name: "get keeps writing after its exit", verdict: "killed before anything is read", step: "get",
-			script: `(trap '' HUP TERM; while :; do echo x >>f; done) & sleep 0.2`, after: func(t *testing.T, r result) {
+			script: `(trap '' HUP TERM; while :; do echo x >>f; done) & until [ -s f ]; do sleep 0.01; done`, after: func(t *testing.T, r result) {
 				before, err := os.Stat(filepath.Join(r.held.Dir, "f"))
 				if err != nil {
 					t.Fatal(err)

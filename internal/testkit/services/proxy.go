@@ -10,10 +10,10 @@ import (
 // Proxy is a network between a client and a server, which does what it is told to.
 type Proxy struct {
 	Address string
+	To      string // the address of the server
 
 	mu       sync.Mutex
 	listener net.Listener
-	to       string
 	conns    map[net.Conn]bool
 	changed  chan struct{} // closed when what is told changes
 	silent   bool          // nothing comes through, and nobody is told
@@ -28,7 +28,7 @@ func NewProxy(t testing.TB, to string) *Proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Proxy{Address: l.Addr().String(), listener: l, to: to, conns: map[net.Conn]bool{}, changed: make(chan struct{})}
+	p := &Proxy{Address: l.Addr().String(), listener: l, To: to, conns: map[net.Conn]bool{}, changed: make(chan struct{})}
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for {
@@ -83,7 +83,7 @@ func (p *Proxy) keep(c net.Conn, on bool) {
 }
 
 func (p *Proxy) serve(client net.Conn) {
-	server, err := net.Dial("tcp", p.to)
+	server, err := net.Dial("tcp", p.To)
 	if err != nil {
 		_ = client.Close()
 		return

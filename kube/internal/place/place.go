@@ -66,9 +66,9 @@ type Place struct {
 	images images // that the client has named
 
 	mu     sync.Mutex
-	files  map[string]*archive        // of artifacts, by key
-	policy bool                       // the NetworkPolicy exists
-	noted  map[string]bool            // what was printed once
+	files  map[string]*archive // of artifacts, by key
+	policy bool                // the NetworkPolicy exists
+	noted  map[string]bool     // what was printed once
 }
 
 // New returns a Place.

@@ -98,7 +98,7 @@ func TestExec_IsEndedAfterItsTimeout(t *testing.T) {
 	start := time.Now()
 	e.Fails(config{"name": "x", "unless": "false", "command": "(sleep 60; touch " + made + ") & sleep 60", "timeout": "100ms"},
 		"command was ended after 100ms")
-	if time.Since(start) > 30*time.Second {
+	if time.Since(start) > 50*time.Second {
 		t.Error("it took its time")
 	}
 	e.Fails(config{"name": "x", "unless": "false", "command": "true", "timeout": "soon"}, "config", "/timeout", "not a duration")
@@ -109,8 +109,8 @@ func TestExec_MayLeaveAProcess(t *testing.T) {
 	t.Parallel()
 	e, made := tested(t)
 	start := time.Now()
-	e.Apply(config{"name": "x", "unless": "test -e " + made, "command": "sleep 20 & echo $! >" + made})
-	if time.Since(start) > 15*time.Second {
+	e.Apply(config{"name": "x", "unless": "test -e " + made, "command": "sleep 100 & echo $! >" + made})
+	if time.Since(start) > time.Minute {
 		t.Error("it waited for the process")
 	}
 	pid, err := os.ReadFile(made)

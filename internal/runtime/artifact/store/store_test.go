@@ -161,7 +161,7 @@ func TestStore_WaitsForTheFilesOnly(t *testing.T) {
 	wg.Go(func() { _, _ = l.Fetch(t.Context(), order("1")) })
 	<-began
 	wg.Go(func() {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if h, err := o.Fetch(ctx, order("1")); err != nil || h.Fetched {
 			t.Errorf("%+v, %v", h, err)

@@ -331,13 +331,19 @@ func TestCause_IsNotTheLastLine(t *testing.T) {
 func TestDial_EndedBeforeItTookTheProgram(t *testing.T) {
 	t.Parallel()
 	r := newEnv(t, "")
-	r.options.Command[2] = "echo '" + sayNeed + "Linux/" + r.options.Arch + "'; echo '" + sayWrong + "there is no room'"
+	ended := filepath.Join(t.TempDir(), "ended")
+	r.options.Command[2] = "echo '" + sayNeed + "Linux/" + r.options.Arch + "'; echo '" + sayWrong + "there is no room'; touch " + ended
 	bundle := filepath.Join(t.TempDir(), "bundle")
 	if err := syscall.Mkfifo(bundle, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r.options.Bundle = func(context.Context) (Bundle, error) { return Bundle{Path: bundle, SHA256: "0", Size: 1}, nil }
 	go func() {
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			if _, err := os.Stat(ended); err == nil {
+				break
+			}
+		}
 		time.Sleep(300 * time.Millisecond) // the host has ended, and that was noticed
 		if f, err := os.OpenFile(bundle, os.O_WRONLY, 0); err == nil {
 			_ = f.Close() // who sends it waits for this end
@@ -376,7 +382,7 @@ func TestSession_IsLost(t *testing.T) {
 	}
 	select {
 	case <-c.Lost():
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("nobody noticed")
 	}
 }

@@ -354,7 +354,7 @@ func (c *counting) Run(ctx context.Context, s runner.Spec) (runner.Result, error
 // ignores that, its worker is ended after its other requests.
 func TestPool_CancelsRequests(t *testing.T) {
 	t.Parallel()
-	cancelled, free := make(chan int64, 10), make(chan struct{})
+	cancelled, free, waits := make(chan int64, 10), make(chan struct{}), make(chan struct{})
 	im := newImage(func(ctx context.Context, r request) int {
 		switch {
 		case r.Cancel:
@@ -363,6 +363,7 @@ func TestPool_CancelsRequests(t *testing.T) {
 				r.reply(protocol.WorkerReply{ID: r.ID, Stderr: "all right", Exit: exit(143)})
 			}
 		case r.Args[0] == "wait":
+			close(waits)
 			<-free
 			echo(r)
 		}
@@ -382,7 +383,7 @@ func TestPool_CancelsRequests(t *testing.T) {
 			t.Errorf("waits: %+v, %v", res, err)
 		}
 	})
-	time.Sleep(20 * time.Millisecond)
+	<-waits
 	s.Kind, s.Args = runner.Query, []string{"ignore"}
 	if _, err := p.Run(t.Context(), s); !errors.As(err, &timeout) || !timeout.Killed {
 		t.Errorf("ignores: %v", err)
@@ -397,7 +398,9 @@ func TestPool_CancelsRequests(t *testing.T) {
 			t.Errorf("is cancelled: %v", err)
 		}
 	})
-	time.Sleep(20 * time.Millisecond)
+	for end := time.Now().Add(time.Minute); im.workers.Load() < 2 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
 	if n := im.workers.Load(); n != 2 {
 		t.Errorf("%d workers: the first takes nothing more", n)
 	}

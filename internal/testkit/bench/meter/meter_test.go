@@ -21,7 +21,7 @@ func TestMeter_CountsOrphans(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The shell that is started ends at once. The one that it leaves works.
-	script := `(i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; : >done; exec sleep 100) >/dev/null 2>&1 & echo $! >pid`
+	script := `(i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done; : >done; exec sleep 100) >/dev/null 2>&1 & echo $! >pid`
 	dir := t.TempDir()
 	var u Usage
 	started := time.Now()
