@@ -215,9 +215,9 @@ docs-check:
 	go test -run '^TestHelp_|^TestComplete_' ./internal/cli
 
 # One table of ratios: about half an hour on 2 quiet cores. ROWS=1,5 chooses rows
-# (docs/internals/performance.md numbers them), PAIRS says how often, SCALE=0.1 makes the
+# (bench/results/README.md numbers them), PAIRS says how often, SCALE=0.1 makes the
 # manifests smaller, SVG=docs/bench.svg draws the chart. The newest run of each row of the whole
-# size is kept in bench/results, or in RESULTS, and docs/internals/performance.md shows it.
+# size is kept in bench/results, or in RESULTS, and bench/results/README.md shows it.
 bench: build
 	.ci/setup bench
 	@go run ./internal/testkit/bench -pairs $${PAIRS:-5} -scale $${SCALE:-1} -rows "$$ROWS" -svg "$$SVG" -results "$(if $(SCALE),$(RESULTS),$(or $(RESULTS),bench/results))"

@@ -14,7 +14,7 @@ import (
 // A struct whose only field points to another struct of its package is a second set of methods for that one, which a limit of
 // methods does not see: it becomes a value with data of its own, or its methods go to where the data is. Exempt are errors, of
 // which one that carries a value is complete with it, and parts of documents: a member of an object in JSON has a tag.
-func TestStructs_AreNoLenses(t *testing.T) {
+func TestStructs_HaveDataOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	if found := lenses(limited(t)); len(found) > 0 {
 		t.Errorf("these are only a pointer to a struct of their package: give each data of its own, or move its methods: %s",

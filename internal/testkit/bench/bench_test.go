@@ -233,7 +233,7 @@ func TestChains_HaveOneShape(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write the table of docs/internals/performance.md")
+var update = flag.Bool("update", false, "write the table of bench/results/README.md")
 
 // The page shows the newest figures beside their goals, and each row has a result.
 func TestPage_ShowsTheNewestOfEachRow(t *testing.T) {
@@ -241,7 +241,7 @@ func TestPage_ShowsTheNewestOfEachRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := page.Table{Path: "../../../docs/internals/performance.md", Rows: results.Rows(all),
+	table := page.Table{Path: "../../../bench/results/README.md", Rows: results.Rows(all),
 		Header: []string{"row", "what", "deployster", "times faster", "goal", "reached", "date"}}
 	if err := table.Check(*update); err != nil {
 		t.Error(err)

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"deployster/internal/testkit/gosource"
-	"deployster/internal/testkit/page"
 )
 
 // goFiles returns every Go file of the module.
@@ -271,7 +270,7 @@ func TestDocs_InternalsAreShort(t *testing.T) {
 	words := 0
 	for name, text := range pages(t) {
 		if strings.HasPrefix(name, "docs/internals/") {
-			words += page.Words(text)
+			words += len(strings.Fields(text)) // as wc -w counts
 		}
 	}
 	if words == 0 || words > most {

@@ -3,6 +3,6 @@
 // targets and failures. A history comes in as a seed and is played with a Tool: the
 // rules of plan/match with a small engine around them, or the whole engine. What must
 // never be comes out: a declared thing destroyed, a thing left of which nothing was
-// said, a run that is complete while something declared is missing, a run that waits
-// for itself.
+// said, or made twice, a run that is complete while something declared is missing, a copy
+// that changes its original, a run that waits for itself.
 package identity

@@ -68,15 +68,3 @@ func Group(rows [][]string) (grouped [][]string) {
 	}
 	return grouped
 }
-
-// Words counts the words of a page: what has a letter or a digit in it.
-func Words(text string) (words int) {
-	for _, field := range strings.Fields(text) {
-		if strings.ContainsFunc(field, func(r rune) bool {
-			return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
-		}) {
-			words++
-		}
-	}
-	return words
-}

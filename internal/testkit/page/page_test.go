@@ -42,9 +42,3 @@ func TestGroup_JoinsEqualRows(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
-
-func TestWords_ExcludeLines(t *testing.T) {
-	if n := Words("| a | 2 words |\n|---|---|\n## - ok"); n != 4 {
-		t.Errorf("%d words, want 4", n)
-	}
-}
