@@ -17,7 +17,7 @@ func TestWholeMachine_RefusesWhatConfines(t *testing.T) {
 		"no network":         {`network = "none"`, "Take network away"},
 		"another user":       {`user = "1000"`, "Take user away"},
 		"read-only":          {`read_only_rootfs = true`, "Take read_only_rootfs away"},
-		"fewer capabilities": {"capabilities {\n drop = [\"ALL\"]\n}", "Take the capabilities block away"},
+		"fewer capabilities": {"capabilities {\n drop = [\"ALL\"]\n}", "Remove the capabilities block"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

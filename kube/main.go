@@ -46,7 +46,7 @@ func serve(ctx context.Context, in io.ReadCloser, out io.Writer, t place.Timing,
 	stdin := bufio.NewReaderSize(in, 64<<10)
 	line, err := runner.ReadLine(stdin, maxBlock)
 	if errors.Is(err, io.EOF) {
-		return errors.New("there is nothing on stdin: this program is started by deployster, for hosts with a kubernetes block")
+		return errors.New("stdin is empty: deployster starts this program, for hosts with a kubernetes block")
 	}
 	if err != nil {
 		return err

@@ -150,7 +150,7 @@ func TestProgram_EndsWithTheProcessOfItsClient(t *testing.T) {
 	}
 }
 
-func TestProgram_TellsItsVersion(t *testing.T) {
+func TestProgram_PrintsItsVersion(t *testing.T) {
 	t.Parallel()
 	cmd, in, out := program(t, "--version", "-for", "1.2.3")
 	_ = in.Close()

@@ -65,7 +65,7 @@ func trusted(authority string) (*x509.CertPool, error) {
 }
 
 type webhookConfig struct {
-	URL     string            `json:"url" doc:"where the JSON is posted to" writeOnly:"true" minLength:"1"`
+	URL     string            `json:"url" doc:"the URL that receives the JSON, by POST" writeOnly:"true" minLength:"1"`
 	Headers map[string]string `json:"headers,omitempty" doc:"further headers, such as Authorization" writeOnly:"true"`
 	CA      string            `json:"ca,omitempty" doc:"the PEM text of the authority of the server's certificate"`
 }
@@ -80,9 +80,9 @@ func sendWebhook(ctx context.Context, in message) error {
 }
 
 type slackConfig struct {
-	URL      string `json:"url" doc:"the incoming webhook, of Slack or of what takes its JSON" writeOnly:"true" minLength:"1"`
+	URL      string `json:"url" doc:"the URL of an incoming webhook of Slack, or of a service that accepts the same JSON" writeOnly:"true" minLength:"1"`
 	Channel  string `json:"channel,omitempty" doc:"another channel than that of the webhook"`
-	Username string `json:"username,omitempty" doc:"the sender that is shown"`
+	Username string `json:"username,omitempty" doc:"the name that is shown as the sender"`
 	CA       string `json:"ca,omitempty" doc:"the PEM text of the authority of the server's certificate"`
 }
 

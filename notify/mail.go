@@ -22,9 +22,9 @@ type mailConfig struct {
 	Server   string   `json:"server" doc:"the mail server, HOST:PORT" minLength:"1"`
 	From     string   `json:"from" doc:"the sender" minLength:"1"`
 	To       []string `json:"to" doc:"the recipients" minItems:"1"`
-	Username string   `json:"username,omitempty" doc:"of the login; none = there is no login"`
+	Username string   `json:"username,omitempty" doc:"the user of the login; absent = no login"`
 	Password string   `json:"password,omitempty" writeOnly:"true"`
-	TLS      string   `json:"tls" doc:"starttls, tls from the first byte on, or none" default:"starttls" enum:"starttls,tls,none"`
+	TLS      string   `json:"tls" doc:"starttls; tls from the first byte; or none" default:"starttls" enum:"starttls,tls,none"`
 	CA       string   `json:"ca,omitempty" doc:"the PEM text of the authority of the server's certificate"`
 }
 
@@ -106,7 +106,7 @@ func connect(ctx context.Context, c mailConfig, host string) (*smtp.Client, erro
 	}
 	if way == "starttls" {
 		if err := client.StartTLS(settings); err != nil {
-			return nil, errors.Join(fmt.Errorf("%s offers no TLS: %w. config.tls = \"none\" sends without", c.Server, err), client.Close())
+			return nil, errors.Join(fmt.Errorf("%s offers no TLS: %w. config.tls = \"none\" sends without TLS", c.Server, err), client.Close())
 		}
 	}
 	return client, nil

@@ -73,7 +73,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) 
 	case len(args) == 1 && args[0] == protocol.NotifyFeature:
 		return k.send(ctx, in)
 	case !in.Has(protocol.NotifyFeature):
-		return fmt.Errorf("deployster %s knows no notifications: use a newer one", in.Version)
+		return fmt.Errorf("deployster %s does not support notifications: use a newer version", in.Version)
 	}
 	schema, err := k.schema()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // Tags add constraints:
 //
 //	doc:"what it is for"
-//	default:"text or JSON"     filled in by Serve if the user leaves it out; of fields and fields of structs in them
+//	default:"text or JSON"     filled in by Serve if the user omits it; of fields and fields of structs in them
 //	enum:"small,large"
 //	pattern:"^[a-z]+$"  format:"ipv4"  minLength:"1"  maxLength:"63"
 //	minimum:"1"  maximum:"65535"

@@ -70,11 +70,11 @@ func (j *Journal) entry(addr string) Entry {
 	return j.run.snapshot.Resources[addr]
 }
 
-// stays refuses to act on an object whose entry is on its way between two states.
+// stays refuses to act on an object whose entry is being transferred between two states.
 func stays(addr string, e Entry) error {
 	if e.Transfer == nil {
 		return nil
 	}
-	return refuse(ErrBroken, "The resource is on its way", "%s is on its way between two states (the other one is %s), and neither "+
-		"acts on it.", addr, e.Transfer.Other().State)
+	return refuse(ErrBroken, "The resource is being transferred", "%s is being transferred between two states (the other one is %s), and "+
+		"neither acts on it. Run `deployster apply` in both to finish that.", addr, e.Transfer.Other().State)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // A run neither acts on what is on its way between two states nor forgets it, and what it records keeps the mark.
-func TestJournal_LeavesWhatIsOnItsWay(t *testing.T) {
+func TestJournal_LeavesWhatIsBeingTransferred(t *testing.T) {
 	s := openWith(t, t.TempDir()+"/state.json", nil)
 	next := s.Snapshot().Clone()
 	e := full()

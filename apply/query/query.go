@@ -163,7 +163,7 @@ func (q *Queries) Releases(step *plan.Step, addr string) bool {
 }
 
 // AsValid returns the step and the input to query a valid resource: as the plan has it, as it was
-// reached in this apply, or from its entry, where the plan leaves it out. The config of the input is
+// reached in this apply, or from its entry, where the plan omits it. The config of the input is
 // sensitive at the JSON pointers.
 func (q *Queries) AsValid(addr string) (step *plan.Step, in protocol.StateInput, sensitive []string, err error) {
 	step, planned := q.Plan.Resources[addr]

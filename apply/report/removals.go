@@ -99,7 +99,7 @@ func (o *Outcomes) unseen(report *Report) bool {
 // lose reports a resource of the plan as failed: it is no longer valid.
 func (o *Outcomes) lose(report *Report, out *Ended, why string) {
 	if o.Plan.Resources[out.Addr] == nil {
-		return // the plan leaves it out
+		return // the plan omits it
 	}
 	res := report.Resources[out.Addr]
 	if res == nil {

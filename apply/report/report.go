@@ -29,7 +29,7 @@ const (
 	Skipped     Status = "skipped"     // the plan had actions, but they were not needed any more
 	Error       Status = "error"       // see Failed and Reason
 	Interrupted Status = "interrupted" // its next action was not started
-	Left        Status = "left"        // the plan leaves it out, though nobody has excluded it: see Reason
+	Left        Status = "left"        // the plan omits it, though nobody has excluded it: see Reason
 	Kept        Status = "kept"        // a plan that only records had nothing to record of it
 	NotStarted  Status = "not_started" // it was not started, or not approved
 	Unknown     Status = "unknown"     // an action was started, and how it ended is unknown: it may still run

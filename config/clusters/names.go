@@ -99,7 +99,7 @@ func NotOwn(check func(key, value string) error) func(key, value string) error {
 	return func(key, value string) error {
 		prefix, _, _ := strings.Cut(key, "/")
 		if prefix == "deployster.io" || strings.HasSuffix(prefix, ".deployster.io") || key == "app.kubernetes.io/managed-by" {
-			return fmt.Errorf("%q is set by deployster: leave it out", key)
+			return fmt.Errorf("%q is set by deployster: omit it", key)
 		}
 		return check(key, value)
 	}
@@ -111,7 +111,7 @@ func Texts(v cty.Value, check func(key, value string) error) (map[string]string,
 	for it := v.ElementIterator(); it.Next(); { // in the order of the keys
 		key, value := it.Element()
 		if value.IsNull() {
-			return nil, fmt.Errorf("the value of %q is null: leave it out", key.AsString())
+			return nil, fmt.Errorf("the value of %q is null: omit it", key.AsString())
 		}
 		if err := check(key.AsString(), value.AsString()); err != nil {
 			return nil, err

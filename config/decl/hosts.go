@@ -25,7 +25,7 @@ func (l *loader) host(b *hcl.Block) {
 	for _, name := range overSSH {
 		if attr := h.Attrs[name]; attr != nil {
 			l.add(source.Failure(attr.NameRange, "Conflicts with kubernetes", "%s declares how ssh reaches a machine, and this host is a "+
-				"namespace of a cluster. Take it away, or take the kubernetes block away.", name))
+				"namespace of a cluster. Remove it, or the kubernetes block.", name))
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (m *Instances) artifact(b *decl.Block) (instance.Artifact, hcl.Diagnostics)
 	a.runsHere(set)
 	a.read("space", cty.String, func(v cty.Value) error {
 		if out.Space = v.AsString(); out.Space == "" {
-			return fmt.Errorf("the name of a space is not empty: leave it out for the one that the image announces")
+			return fmt.Errorf("the name of a space is not empty: omit it for the one that the image announces")
 		}
 		return nil
 	})
@@ -108,7 +108,7 @@ func (a *attrReader) publish(r *instance.Instance) {
 // treePath checks a path below the root of an artifact's files.
 func treePath(text string) (string, error) {
 	if text == "" {
-		return "", fmt.Errorf("the path is empty: leave it out for all files of the artifact")
+		return "", fmt.Errorf("the path is empty: omit it for all files of the artifact")
 	}
 	if strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~") || !filepath.IsLocal(text) {
 		return "", fmt.Errorf("%q leads out of the artifact: a path here begins at the root of its files, for example \"dist\"", text)

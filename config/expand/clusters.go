@@ -97,7 +97,7 @@ func checkAgent(text string) error {
 // configFile makes a relative path of a kubeconfig absolute.
 func configFile(path, base string) (string, error) {
 	if path == "" {
-		return "", errors.New("the path is empty: leave it out for KUBECONFIG and ~/.kube/config")
+		return "", errors.New("the path is empty: omit it for KUBECONFIG and ~/.kube/config")
 	}
 	return keyFile(path, base)
 }

@@ -133,7 +133,7 @@ func labelsOf(v cty.Value) (map[string]string, error) {
 	labels := map[string]string{}
 	for key, value := range v.AsValueMap() {
 		if value.IsNull() {
-			return nil, fmt.Errorf("the value of the label %q is null: leave it out", key)
+			return nil, fmt.Errorf("the value of the label %q is null: omit it", key)
 		}
 		labels[key] = value.AsString()
 	}
@@ -164,7 +164,7 @@ func LateHost(m *Instances, name string, s instance.States) (host runner.Host, o
 func keyFile(path, base string) (string, error) {
 	switch {
 	case path == "":
-		return "", fmt.Errorf("the path is empty: leave it out for the default keys of ssh")
+		return "", fmt.Errorf("the path is empty: omit it for the default keys of ssh")
 	case strings.ContainsAny(path, "\x00\r\n"):
 		return "", fmt.Errorf("%q is not a path", path)
 	case strings.HasPrefix(path, "~") || filepath.IsAbs(path):
@@ -191,7 +191,7 @@ func checkHostKeys(text string) error {
 		}
 	}
 	if !found {
-		return fmt.Errorf("it has no key: leave it out if known_hosts has the key")
+		return fmt.Errorf("it has no key: omit it if known_hosts has the key")
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func wholeMachine(t *decl.Block, s runner.Settings) (diags hcl.Diagnostics) {
 		}
 		diags = append(diags, source.Failure(attr.Expr.Range(), "Conflicts with whole_machine",
 			"whole_machine = true gives the containers of this type the whole machine, as root, and %s %s. Take %s away to give it the "+
-				"whole machine, or take whole_machine away to keep its containers confined.", text, why, name))
+				"whole machine, or remove whole_machine to keep its containers confined.", text, why, name))
 	}
 	refuse(s.UserNS == runner.AutoUserNS, "userns", `userns = "auto"`, "gives them users that are nobody on the machine")
 	refuse(s.Network == runner.NoNetwork, "network", `network = "none"`, "takes the machine's network from them")
@@ -30,8 +30,8 @@ func wholeMachine(t *decl.Block, s runner.Settings) (diags hcl.Diagnostics) {
 	for _, name := range []string{"add", "drop"} {
 		if attr := t.Capabilities[name]; attr != nil {
 			diags = append(diags, source.Failure(attr.Expr.Range(), "Conflicts with whole_machine",
-				"whole_machine = true gives the containers of this type all capabilities of the machine's root. Take the capabilities "+
-					"block away, or take whole_machine away."))
+				"whole_machine = true gives the containers of this type all capabilities of the machine's root. Remove the "+
+					"capabilities block, or whole_machine."))
 			break
 		}
 	}

@@ -77,7 +77,7 @@ func (x *Expansion) Take(v cty.Value, expr hcl.Expression) *hcl.Diagnostic {
 			return nil
 		}
 		if key.IsNull() {
-			return source.Failure(expr.Range(), "Invalid for_each", "The set contains null, which is not a valid key. Leave it out: "+
+			return source.Failure(expr.Range(), "Invalid for_each", "The set contains null, which is not a valid key. Remove it: "+
 				"compact(), or [for x in SET : x if x != null].")
 		}
 		if len(key.AsString()) > maxKeySize {

@@ -47,7 +47,7 @@ func (e Edited) Find(workspace string, args []string, flags []VarFlag) (Sources,
 	switch {
 	case len(f.files) > 0:
 		for _, dir := range f.empty {
-			f.fail(NoManifest, "There is no manifest in %s: no file whose name ends in .hcl or .hcl.json. Leave it out, or name the "+
+			f.fail(NoManifest, "There is no manifest in %s: no file whose name ends in .hcl or .hcl.json. Omit it, or name the "+
 				"directory that has one.", dir)
 		}
 	case !f.diags.HasErrors():

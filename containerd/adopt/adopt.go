@@ -64,7 +64,7 @@ func (a *Actions) Adopt(ctx context.Context, id string, w runner.Watch) (runner.
 				continue // collected since the search
 			}
 			return runner.Outcome{Fate: runner.Unknown, NoTrace: true, Forgotten: a.sweeper.Outcomes.Pruned(),
-				Why: "there is no trace of it in this containerd"}, nil
+				Why: "there is no record of it in this containerd"}, nil
 		case err == nil:
 			gone, err = a.collectIfDead(ctx, c)
 		}

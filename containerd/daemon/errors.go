@@ -43,7 +43,7 @@ func errNoRunc(looked []string) error {
 
 func errNamedRunc(path string) error {
 	return diag.Errorf("The chosen runc does not exist",
-		"DEPLOYSTER_RUNC names %s, which is not a program. Correct it, or leave it out: then the runc that is installed with deployster "+
+		"DEPLOYSTER_RUNC names %s, which is not a program. Correct it, or omit it: then the runc that is installed with deployster "+
 			"or on PATH is used.", path)
 }
 

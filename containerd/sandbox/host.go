@@ -68,13 +68,13 @@ func (h host) check(s runner.Settings) error {
 	}
 	if limit := int64(h.processors) * 1000; s.CPU > limit {
 		return diag.Errorf("A type needs more processors than there are",
-			"The type block has cpu = %s, and this machine has %d. Write at most that, or leave cpu out: then there is no limit.",
+			"The type block has cpu = %s, and this machine has %d. Write at most that, or omit cpu: then there is no limit.",
 			runner.Processors(s.CPU), h.processors)
 	}
 	for _, name := range s.Capabilities.Add {
 		if slices.Contains(h.lacks, name) && s.UserNS != runner.AutoUserNS {
 			return diag.Errorf("A type needs a capability that this machine lacks",
-				"The type block adds %s, which deployster itself lacks, as in a container with fewer capabilities. Leave it out, write "+
+				"The type block adds %s, which deployster itself lacks, as in a container with fewer capabilities. Omit it, write "+
 					"\"ALL\" for all that there are, or run deployster with it.", name)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // member is a resource, or an entry, of the type and on the host of a set.
 type member struct {
 	addr   string
-	step   *change.Step // nil = the plan leaves it out
+	step   *change.Step // nil = the plan omits it
 	object match.Object
 }
 
@@ -128,7 +128,7 @@ func (s *set) on(h *runner.Host) bool { return s.block.Host.Same(h) }
 // declared describes the object of a declared resource.
 func (s *set) declared(r *config.Resource) match.Object {
 	step := s.decided.Steps()[r.Address]
-	if step == nil { // the plan leaves it out
+	if step == nil { // the plan omits it
 		ty, views := s.session.Types.TypeOf(r.Address), observe.Recorded(s.session.Subject.Prior)
 		scope := observe.States(append(subject.Predecessors(r), r.Address), views, s.session.Subject.Prior)
 		resolved, _ := s.session.Subject.Manifest.Config(r.Address, scope)

@@ -15,7 +15,7 @@ type Begin struct {
 	Late  bool   // the identity is known only when all nodes before this one are done
 
 	Recreated bool // this plan destroys its thing, and creates it again
-	LeftOut   bool // the plan leaves it out: if it is late, its identity stays unknown
+	LeftOut   bool // the plan omits it: if it is late, its identity stays unknown
 }
 
 // Finish is a node that destroys a thing. Objects of types with memory have no such

@@ -73,7 +73,7 @@ func (p *Plugs) Grant(ctx context.Context, r *config.Resource, t protocol.Type) 
 		if declared && r.Settings.WholeMachine && plug.Artifact == "" && plug.Content == "" {
 			diags = append(diags, plugError(r, "A plug of what has the whole machine",
 				"The image %s would get the plug %q, and its type has whole_machine = true: %s is visible to it at /machine "+
-					"already. Name the path in the config, or take whole_machine away to show just the plug.", r.TypeRef, name,
+					"already. Name the path in the config, or remove whole_machine to show just the plug.", r.TypeRef, name,
 				diag.Visible(plug.Path)))
 			continue
 		}

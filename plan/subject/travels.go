@@ -8,7 +8,7 @@ import (
 	"deployster/state"
 )
 
-// leaveTravelling leaves what is on its way between two states: neither acts on it.
+// leaveTravelling leaves what is being transferred between two states: neither acts on it.
 func (s *Subject) leaveTravelling() {
 	list := s.Prior.Travels()
 	if len(list) == 0 {
@@ -26,7 +26,7 @@ func (s *Subject) leaveTravelling() {
 	s.Selection.Unreached = left
 }
 
-// Travelling returns why nobody acts on an entry that is on its way.
+// Travelling returns why nobody acts on an entry that is being transferred.
 func Travelling(t state.Transfer) *reason.Reason {
 	code, other := reason.Leaving, t.Other()
 	if t.From != nil {

@@ -81,7 +81,7 @@ type Entry struct {
 	Sensitive      Sensitive                  `json:"sensitive,omitzero"`
 	Identity       []string                   `json:"identity,omitempty"` // pointers into Config that identify the object
 	Kind           string                     `json:"kind,omitempty"`     // the kind of object, as its image reported
-	Defaults       map[string]json.RawMessage `json:"defaults,omitempty"` // by pointers of Identity, if Config leaves them out
+	Defaults       map[string]json.RawMessage `json:"defaults,omitempty"` // by pointers of Identity, if Config omits them
 	// Acted is the serial of the run that last began an action on the resource. Seen has, for
 	// each resource that it subscribes to, the value of Acted when this one was last VALID.
 	Acted uint64            `json:"acted,omitempty"`
@@ -104,7 +104,7 @@ type Entry struct {
 	Memory json.RawMessage `json:"memory,omitempty"`
 	// LastSeen is the last state that was seen, if it was not VALID; nil = it was VALID.
 	LastSeen *LastSeen `json:"found,omitempty"`
-	// Transfer is set while the entry is on its way to or from another state.
+	// Transfer is set while the entry is being transferred to or from another state.
 	Transfer *Transfer `json:"transfer,omitempty"`
 	// Deposed are entries of this address whose objects another one has replaced, and
 	// which are still to be destroyed. Only state files have them here.

@@ -8,7 +8,7 @@ import (
 	"deployster/state/moves"
 )
 
-// Transfer marks an entry that is on its way from one state to another. Neither of the two acts
+// Transfer marks an entry that is being transferred from one state to another. Neither of the two acts
 // on its object, and the entry is in both until it has arrived.
 type Transfer struct {
 	ID   string    `json:"id"` // of the transfer: both states have the same
@@ -55,7 +55,7 @@ func (t Transfer) Other() Other {
 	return Other{}
 }
 
-// Travels returns the addresses, sorted, of the entries that are on their way.
+// Travels returns the addresses, sorted, of the entries that are being transferred.
 func (s Snapshot) Travels() (addresses []string) {
 	for addr, e := range s.Resources {
 		if e.Transfer != nil {

@@ -2,7 +2,7 @@ package moves
 
 import "testing"
 
-func TestUnkeyed_LeavesKeysOut(t *testing.T) {
+func TestUnkeyed_OmitsKeys(t *testing.T) {
 	t.Parallel()
 	for addr, want := range map[string]string{"a": "a", `module.web["a.b"].node[0]`: "module.web.node", `a["]\"[.b"].c`: "a.c", "": ""} {
 		got, last := "", -1

@@ -25,7 +25,7 @@ func Arrived(at End) error {
 	return withdraw(at, func(a content.Announced) bool { return knows(at.Snapshot(), a.Entry.Transfer.ID) })
 }
 
-// tidy withdraws what was announced and is not on its way any more: it has arrived, was taken back, or never began. Only who has the
+// tidy withdraws what was announced and is not being transferred any more: it has arrived, was taken back, or never began. Only who has the
 // first state locked knows that.
 func tidy(from, to End) error {
 	return withdraw(to, func(a content.Announced) bool { return void(from, a) })

@@ -85,11 +85,11 @@ func Unfit(s content.Snapshot, addr string) string {
 	case !known:
 		return "The state has no " + addr
 	case e.Transfer != nil && e.Transfer.To != nil:
-		return "It is on its way to " + e.Transfer.To.State + " already"
+		return "It is already being transferred to " + e.Transfer.To.State
 	case e.Transfer != nil:
-		return "It is still on its way here, from " + e.Transfer.Other().State
+		return "It is still being transferred here, from " + e.Transfer.Other().State
 	case len(s.Unsettled[addr].Open()) > 0:
-		return "An action on it may still run: `deployster apply` finds out how it ended"
+		return "An action on it may still run: run `deployster apply` to determine how it ended"
 	case len(s.OpenOperations(addr)) > 0:
 		return "An operation on it may still run: `deployster resolve` lists it"
 	case len(s.Unsettled[addr].Actions) > 0:
@@ -125,7 +125,7 @@ func Begin(from, to End, list []moves.Move, at time.Time) error {
 	return from.Replace(next)
 }
 
-// Finish takes all that is on its way from one state to the other to its end.
+// Finish takes all that is being transferred from one state to the other to its end.
 func Finish(from, to End) error {
 	for _, step := range []func(from, to End) error{arrive, leave, settle, tidy} {
 		if err := step(from, to); err != nil {
@@ -149,7 +149,7 @@ func arrive(from, to End) error {
 		}
 		at := e.Transfer.To.Address
 		if _, taken := next.Resources[at]; taken {
-			return refuse("There is one already", "%s is on its way to %s as %s, and that was recorded there in the meantime. "+
+			return refuse("There is one already", "%s is being transferred to %s as %s, and that was recorded there in the meantime. "+
 				"`deployster state transfer -cancel '%s'` keeps it in %s.", addr, to.Name, at, addr, from.Name)
 		}
 		next.Pins = withPins(next.Pins, here, e)
@@ -217,7 +217,7 @@ func settled(s content.Snapshot, addr string) content.Snapshot {
 	return s
 }
 
-// Cancel takes entries that are on their way back to the state that they leave. addresses are
+// Cancel takes entries that are being transferred back to the state that they leave. addresses are
 // those of the first state. What the first state no longer has is refused: it can only arrive.
 func Cancel(from, to End, addresses []string) error {
 	here, there := from.Snapshot().Clone(), to.Snapshot().Clone()
@@ -225,7 +225,7 @@ func Cancel(from, to End, addresses []string) error {
 	for _, addr := range addresses {
 		e, known := here.Resources[addr]
 		if !known || e.Transfer == nil || e.Transfer.To == nil {
-			return refuse("Nothing to cancel", "%s is not on its way from %s.", addr, from.Name)
+			return refuse("Nothing to cancel", "%s is not being transferred from %s.", addr, from.Name)
 		}
 		for at, other := range there.Resources {
 			if other.Transfer != nil && other.Transfer.ID == e.Transfer.ID {
@@ -236,7 +236,7 @@ func Cancel(from, to End, addresses []string) error {
 		e.Transfer = nil
 		here.Resources[addr], unmarked = e, true
 	}
-	if dropped { // first, so that what is not on its way any more is in one state alone
+	if dropped { // first, so that what is not being transferred any more is in one state alone
 		if err := to.Replace(there); err != nil {
 			return err
 		}
@@ -249,7 +249,7 @@ func Cancel(from, to End, addresses []string) error {
 	return tidy(from, to)
 }
 
-// leaving returns the addresses, sorted, of what is on its way from one state to the other.
+// leaving returns the addresses, sorted, of what is being transferred from one state to the other.
 func leaving(from, to End) []string {
 	here := from.Snapshot()
 	return slices.DeleteFunc(here.Travels(), func(addr string) bool {
@@ -258,7 +258,7 @@ func leaving(from, to End) []string {
 	})
 }
 
-// arriving returns the addresses in the second state of what is on its way from the first.
+// arriving returns the addresses in the second state of what is being transferred from the first.
 func arriving(from, to End) []string {
 	there := to.Snapshot()
 	return slices.DeleteFunc(there.Travels(), func(addr string) bool {
@@ -267,7 +267,7 @@ func arriving(from, to End) []string {
 	})
 }
 
-// Between reports whether anything is on its way from one state to the other.
+// Between reports whether anything is being transferred from one state to the other.
 func Between(from, to End) bool { return len(leaving(from, to))+len(arriving(from, to)) > 0 }
 
 // knows reports whether a state has what is transferred under an id.

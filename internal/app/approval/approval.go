@@ -174,8 +174,8 @@ type UI interface {
 	Question(context.Context, apply.Question) (apply.Answer, error)
 }
 
-// Approve finds out whether a plan may be applied, and sets in o what apply has to ask on
-// its way. If a question would be needed and there is nobody to answer, it returns an
+// Approve finds out whether a plan may be applied, and sets in o what apply has to prompt for
+// while it runs. If a question would be needed and there is nobody to answer, it returns an
 // error now, before anything is run.
 func (a Approval) Approve(ctx context.Context, ui UI, p *plan.Plan, prior state.Snapshot, dir string, o *apply.Options) error {
 	if !a.Other {

@@ -176,7 +176,7 @@ func (r *repository) tree(ctx context.Context, commit string) (*tree, error) {
 		fields := strings.Fields(head) // mode, kind, hash, size
 		switch {
 		case len(fields) == 4 && fields[1] == "commit":
-			return nil, fmt.Errorf("it has the submodule %s, and submodules are not fetched. Have it in a module block of its own", name)
+			return nil, fmt.Errorf("it has the submodule %s, and submodules are not fetched. Declare it in a module block of its own", name)
 		case len(fields) != 4 || fields[1] != "blob" || !slices.Contains([]string{modeFile, modeProgram, modeLink}, fields[0]):
 			return nil, fmt.Errorf("it has %q, which is neither a file nor a symbolic link", line)
 		}

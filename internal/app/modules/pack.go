@@ -77,5 +77,5 @@ func LeftOut(left []string) string {
 	if len(left) == 0 {
 		return ""
 	}
-	return "Left out, as no part of a module: " + words.List(left, 5) + "."
+	return "Skipped, because it is not part of a module: " + words.List(left, 5) + "."
 }

@@ -111,13 +111,12 @@ func (p *Packages) obtain(a modsource.Address, verify *runner.Verify) (*had, err
 		pin, pinned = p.lock.Modules[name]
 	}
 	if !pinned && !p.o.Pin {
-		return nil, diag.Errorf("The module "+name+" is not pinned", "%s has no pin of it. `deployster init` fetches it, and pins what it "+
-			"is now.", config.LockName)
+		return nil, diag.Errorf("The module "+name+" is not pinned", "%s has no entry for it. Run `deployster init` to fetch and pin "+
+			"it.", config.LockName)
 	}
 	if pinned && (pin.Digest != "") != (a.Image != "") {
-		return nil, diag.Errorf("The module "+name+" is not pinned as what it is", "The pin at %s is not one of its kind. Remove that "+
-			"block, "+
-			"and run `deployster init`.", p.at(name))
+		return nil, diag.Errorf("The module "+name+" is pinned as a module of another kind", "The pin at %s is for another kind of "+
+			"source. Remove that block, and run `deployster init`.", p.at(name))
 	}
 	if pinned {
 		t, err := p.kept.read(pin.Tree)
@@ -127,8 +126,7 @@ func (p *Packages) obtain(a modsource.Address, verify *runner.Verify) (*had, err
 			return &had{map[string]bool{"": true}, t.files(), pin}, p.verify(a, pin, verify)
 		case is && !p.o.Pin:
 			return nil, diag.Errorf("The module "+name+" was changed on this machine", "Its files in %s have the tree %s, and the lock "+
-				"file "+
-				"pins the tree %s (%s). `deployster init` fetches it again.", changed.at, changed.have, pin.Tree, p.at(name))
+				"file pins the tree %s (%s). Run `deployster init` to fetch it again.", changed.at, changed.have, pin.Tree, p.at(name))
 		case is:
 			if err := p.kept.drop(pin.Tree); err != nil {
 				return nil, err
@@ -141,7 +139,7 @@ func (p *Packages) obtain(a modsource.Address, verify *runner.Verify) (*had, err
 // fetch fetches a package from where it comes, and keeps it.
 func (p *Packages) fetch(a modsource.Address, pin config.ModulePin, pinned bool, verify *runner.Verify) (*had, error) {
 	if p.o.Images == nil {
-		return nil, errors.New("it is pinned, and not on this machine. `deployster init` fetches it")
+		return nil, errors.New("it is pinned and not on this machine. Run `deployster init` to fetch it")
 	}
 	var (
 		got config.ModulePin

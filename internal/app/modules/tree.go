@@ -48,7 +48,7 @@ func newTree() *tree { return &tree{entries: map[string]entry{}, below: map[stri
 // add adds an entry, or replaces one.
 func (t *tree) add(name string, e entry) error {
 	if !fs.ValidPath(name) || name == "." || strings.ContainsAny(name, "\x00\\") {
-		return fmt.Errorf("it has a file with the path %q, which is not one below its root", name)
+		return fmt.Errorf("it has a file with the path %q, which is outside of its root", name)
 	}
 	for _, element := range strings.Split(name, "/") {
 		if strings.EqualFold(element, ".git") {

@@ -208,6 +208,6 @@ func (b *box) report() {
 	if list := diag.From("", why); why != nil && len(list) > 0 {
 		reason = strings.TrimPrefix(strings.TrimSuffix(list[0].Summary, ".")+". "+list[0].Detail, ". ")
 	}
-	b.o.Warn(diag.Warningf("Not notified", "%s of notify.%s could not be sent, which changes nothing else. %s",
+	b.o.Warn(diag.Warningf("Not notified", "%s of notify.%s could not be sent. Nothing else is affected. %s",
 		words.Count(lost, "notification"), b.n.Name, reason))
 }

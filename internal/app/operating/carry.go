@@ -83,7 +83,7 @@ func (c *carry) one(ctx context.Context, t task) {
 	stopped := c.stop || ctx.Err() != nil
 	c.mu.Unlock()
 	if stopped {
-		out.Status, out.NotAttempted, out.Reason = apply.NotStarted, out.Planned, "something failed before, or the run was interrupted"
+		out.Status, out.NotAttempted, out.Reason = apply.NotStarted, out.Planned, "an earlier one failed, or the run was interrupted"
 		return
 	}
 	err := c.run(ctx, t, out)
@@ -192,13 +192,11 @@ func (c *carry) look(ctx context.Context, t task, out *apply.ResourceReport) err
 	case protocol.Stale:
 		entry.Dirty = false
 		entry.LastSeen = &state.LastSeen{State: o.Answer.StaleState, Sensitive: o.Hidden, At: now}
-		c.command.Work.Warn(diag.Warningf("The object differs from its config now", "After the operation %q %s "+
-			"needs an apply: `deployster plan` "+
-			"shows what for.", t.name, t.addr))
+		c.command.Work.Warn(diag.Warningf("The object differs from its config now", "After the operation %q, %s needs "+
+			"an apply: run `deployster plan` to see the changes.", t.name, t.addr))
 	default:
-		c.command.Work.Warn(diag.Warningf("The object does not exist any more", "After the operation %q %s "+
-			"is gone: `deployster plan` shows "+
-			"what an apply would do.", t.name, t.addr))
+		c.command.Work.Warn(diag.Warningf("The object no longer exists", "After the operation %q, %s no longer "+
+			"exists: run `deployster plan` to see what an apply would do.", t.name, t.addr))
 		return nil // its entry stays marked as not seen
 	}
 	return c.record.journal.Valid(t.addr, entry)

@@ -64,7 +64,7 @@ func (t task) lock(c command.Command, place state.Place, prior state.Snapshot) (
 		if until := prior.Operations.Until(t.addr, t.name); time.Now().Before(until) {
 			_ = lock.Remove()
 			return nil, diag.Errorf("The operation may still run", "A watch has begun %q of %s by its schedule, and has not "+
-				"recorded its end. It has ended by %s at the latest, which `timeouts { action }` of the resource sets. Nothing was run.",
+				"recorded its end. Nothing was run. Run it after %s, when the `timeouts { action }` of the resource is over.",
 				t.name, t.addr, until.Format(time.RFC3339))
 		}
 		return lock, nil
@@ -73,8 +73,8 @@ func (t task) lock(c command.Command, place state.Place, prior state.Snapshot) (
 
 // runs is the error for a task that another command runs.
 func (t task) runs(by string) error {
-	return diag.Errorf("The operation still runs", "The operation %q of %s was started by %s, and has not ended. Two runs at a time are "+
-		"never begun: wait for its end.", t.name, t.addr, diag.Visible(by))
+	return diag.Errorf("The operation still runs", "The operation %q of %s was started by %s, and has not ended. Only one run at a "+
+		"time is allowed: wait until it has ended.", t.name, t.addr, diag.Visible(by))
 }
 
 // lockFile returns the file that is locked while a task that changes nothing runs: next to a state file, else in the directory

@@ -95,12 +95,11 @@ func (b bench) task(ctx context.Context, addr, name string, given func(schema js
 	entry, completed := b.prior.Completed(addr)
 	switch {
 	case !completed:
-		return task{}, at(addr, diag.Errorf("The resource is not finished", "%s was begun and never seen VALID, so there is no state "+
-			"to give "+
-			"to its image. Apply first.", addr))
+		return task{}, at(addr, diag.Errorf("The resource has no state yet", "%s was started and has never been VALID, so there is "+
+			"no state for its image. Run `deployster apply` first.", addr))
 	case entry.Transfer != nil:
-		return task{}, at(addr, diag.Errorf("The resource is on its way", "%s is on its way to or from another state: `deployster apply` "+
-			"finishes that.", addr))
+		return task{}, at(addr, diag.Errorf("The resource is being transferred", "%s is being transferred to or from another state: run "+
+			"`deployster apply` to finish that.", addr))
 	}
 	t := task{addr: addr, name: name, entry: entry, step: b.session.RecordedStep(entry)}
 	t.step.Part = &change.Valid{}
@@ -143,9 +142,8 @@ func at(addr string, err error) error {
 // ends of both were queried.
 func (b bench) free(ctx context.Context, n stage.Connected, t task, sought bool) error {
 	if open := b.prior.Unsettled[t.addr].Open(); len(open) > 0 && sought {
-		return at(t.addr, diag.Errorf("An action may still run", "%q of %s was started by %s, and its "+
-			"end is not known. `deployster apply` "+
-			"finds it out.", diag.Visible(open[0].Action), t.addr, b.prior.Unsettled[t.addr].By))
+		return at(t.addr, diag.Errorf("An action may still run", "%q of %s was started by %s, and its outcome is unknown. Run "+
+			"`deployster apply` to determine it.", diag.Visible(open[0].Action), t.addr, b.prior.Unsettled[t.addr].By))
 	}
 	for _, a := range b.prior.Unsettled[t.key()].Open() {
 		runs, err := n.Places.AdopterFor(t.entry.Settings.Host).Running(ctx, a.Key)
@@ -154,13 +152,11 @@ func (b bench) free(ctx context.Context, n stage.Connected, t task, sought bool)
 			return at(t.addr, err)
 		case err == nil && sought && !runs && !t.operation.Idempotent:
 			return at(t.addr, diag.Errorf("The outcome of the last run is unknown", "The operation %q of %s was started by %s, and "+
-				"its end is "+
-				"not known. It is not run again before that is known. If you know its outcome: `deployster resolve -as=done '%s'`, or "+
-				"-as=failed.", t.name, t.addr, b.prior.Unsettled[t.key()].By, t.key()))
+				"its outcome is unknown. It is not run again before that is known. If you know the outcome: `deployster resolve -as=done '%s'`, "+
+				"or -as=failed.", t.name, t.addr, b.prior.Unsettled[t.key()].By, t.key()))
 		case runs:
 			return at(t.addr, diag.Errorf("The operation still runs", "The operation %q of %s was started by %s, and has not ended. "+
-				"Two runs at "+
-				"a time are never begun: wait for its end.", t.name, t.addr, b.prior.Unsettled[t.key()].By))
+				"Only one run at a time is allowed: wait until it has ended.", t.name, t.addr, b.prior.Unsettled[t.key()].By))
 		}
 	}
 	return nil

@@ -108,7 +108,7 @@ func (s Scheduler) begin(ctx context.Context, n stage.Connected, o state.Operati
 		return nil, nil, err
 	}
 	if err := journal.Turn(name, turn, time.Time{}); err != nil {
-		report := apply.Refused(nil, apply.Error, diag.From("Cannot record a turn", err))
+		report := apply.Refused(nil, apply.Error, diag.From("Cannot record a scheduled run", err))
 		report.Fail(journal.Finish(state.StatusError))
 		return report, nil, nil
 	}

@@ -36,7 +36,7 @@ func (r Rounds) Continue(ctx context.Context, ran stage.Ran) stage.Ran {
 			if ran, err = ran.Next(ctx, r.Command, next.approved, next.run); err == nil {
 				continue
 			}
-			why = "its round could not be begun"
+			why = "its round could not start"
 		}
 		return ran.Leave(why, err)
 	}
@@ -55,7 +55,7 @@ func (r Rounds) next(ctx context.Context, ran stage.Ran) (next Next, why string,
 		return next, "interrupted before its turn", err
 	}
 	if !ran.Whole() {
-		return next, "not all that comes before it was done", nil
+		return next, "a dependency of it was not applied", nil
 	}
 	approves, why := r.Approval.Round(ran.Plan)
 	if why != "" {
@@ -69,7 +69,7 @@ func (r Rounds) next(ctx context.Context, ran stage.Ran) (next Next, why string,
 		return next, "its round could not be planned", ofRound(err)
 	}
 	if !resolves(ran.Plan, d.Plan) {
-		return next, "what its keys are made of is still not known", nil
+		return next, "the values of its keys are still unknown", nil
 	}
 	d.Plan.ID = ran.NextID()
 	r.Command.UI.Printf("\n%s\n\n", strings.Join(known(ran.Plan, d.Plan), "\n"))
@@ -80,7 +80,7 @@ func (r Rounds) next(ctx context.Context, ran stage.Ran) (next Next, why string,
 		next.run.Waves, err = stage.Schedule(d, r.Waves)
 	}
 	if err != nil {
-		return next, "its round could not be begun", ofRound(err)
+		return next, "its round could not start", ofRound(err)
 	}
 	next.approved, err = stage.Approve(ctx, r.Command, d, approves)
 	switch {
@@ -91,7 +91,7 @@ func (r Rounds) next(ctx context.Context, ran stage.Ran) (next Next, why string,
 	case approval.Missing(err):
 		return next, "its round was not approved", nil
 	}
-	return next, "its round could not be begun", ofRound(err)
+	return next, "its round could not start", ofRound(err)
 }
 
 // draft plans the next round, without what a round never does: what would be destroyed, replaced or forgotten is left.
@@ -161,10 +161,10 @@ func interrupted(ctx context.Context) error {
 
 // ofRound returns an error about a round: what came before it was done.
 func ofRound(err error) error {
-	list := diag.From("The next round was not begun", err)
+	list := diag.From("The next round was not started", err)
 	for i, d := range list {
 		about := *d
-		about.Detail = strings.ReplaceAll(about.Detail, "Nothing was changed.", "Nothing of this round was done.")
+		about.Detail = strings.ReplaceAll(about.Detail, "Nothing was changed.", "No action of this round was run.")
 		list[i] = &about
 	}
 	return list

@@ -192,12 +192,12 @@ func (e Editor) withoutRead(now *state.Snapshot, addresses []string) (rest, forg
 	return rest, forgotten
 }
 
-// onItsWay refuses to edit what is on its way between two states.
+// onItsWay refuses to edit what is being transferred between two states.
 func onItsWay(now state.Snapshot, names []string) error {
 	for _, name := range names {
 		if t := now.Resources[name].Transfer; t != nil {
-			return diag.Errorf("A resource is on its way",
-				"%s is on its way between this state and %s. Nothing was changed. `deployster apply` "+
+			return diag.Errorf("A resource is being transferred",
+				"%s is being transferred between this state and %s. Nothing was changed. `deployster apply` "+
 					"finishes that, or `deployster state transfer -cancel`.", diag.Visible(name), diag.Visible(t.Other().State))
 		}
 	}

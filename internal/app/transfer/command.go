@@ -21,7 +21,7 @@ type Options struct {
 	To        string // the other state
 	As        string // the address there; "" = the same
 	DryRun    bool
-	Cancel    bool // take back what is on its way
+	Cancel    bool // take back what is being transferred
 }
 
 // Sentence returns what was transferred as a sentence.
@@ -81,7 +81,7 @@ func Run(ctx context.Context, w *workspace.Workspace, o Options) (stateedit.Stat
 	return done, err
 }
 
-// whereTo returns where entries are on their way to.
+// whereTo returns where entries are being transferred to.
 func whereTo(ctx context.Context, w *workspace.Workspace, place state.Place, addresses []string) (string, error) {
 	s, err := w.ReadState(ctx, place)
 	if err != nil {
@@ -96,10 +96,10 @@ func whereTo(ctx context.Context, w *workspace.Workspace, place state.Place, add
 			return t.To.State, nil
 		}
 	}
-	return "", diag.Errorf("Nothing to cancel", "Nothing of that is on its way to another state. Nothing was changed.")
+	return "", diag.Errorf("Nothing to cancel", "None of that is being transferred to another state. Nothing was changed.")
 }
 
-// cancel takes back the entries of some addresses that are on their way, or all.
+// cancel takes back the entries of some addresses that are being transferred, or all.
 func (l *Locked) cancel(there transfer.End, o Options) (list []moves.Move, err error) {
 	here := l.Store.Snapshot()
 	names, err := stateedit.Remembered(here, o.Addresses)
@@ -118,7 +118,7 @@ func (l *Locked) cancel(there transfer.End, o Options) (list []moves.Move, err e
 				return nil, err
 			}
 		}
-		return nil, diag.Errorf("Nothing to cancel", "Nothing of that is on its way to %s. Nothing was changed.", there.Name)
+		return nil, diag.Errorf("Nothing to cancel", "None of that is being transferred to %s. Nothing was changed.", there.Name)
 	}
 	if o.DryRun {
 		return list, nil
@@ -126,7 +126,7 @@ func (l *Locked) cancel(there transfer.End, o Options) (list []moves.Move, err e
 	return list, transfer.Cancel(l.self(), there, addresses)
 }
 
-// transfer finishes what is on its way, and transfers the rest of what was named.
+// transfer finishes what is being transferred, and transfers the rest of what was named.
 func (l *Locked) transfer(there transfer.End, o Options) ([]moves.Move, error) {
 	list, rest, err := l.entries(there, o)
 	if err != nil {
@@ -150,7 +150,7 @@ func (l *Locked) transfer(there transfer.End, o Options) ([]moves.Move, error) {
 	return list, transfer.Finish(l.self(), there)
 }
 
-// entries returns the entries that are named, and those of them that are not on their way yet.
+// entries returns the entries that are named, and those of them that are not being transferred yet.
 func (l *Locked) entries(there transfer.End, o Options) (all, rest []moves.Move, err error) {
 	here := l.Store.Snapshot()
 	var addresses []string

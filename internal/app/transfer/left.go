@@ -15,7 +15,7 @@ import (
 	"deployster/state/transfer"
 )
 
-// Still returns the entries that nobody acts on, with the reasons: those that are on their way, and those that are
+// Still returns the entries that nobody acts on, with the reasons: those that are being transferred, and those that are
 // declared though they belong to another state now. failed returns why another state could not be used.
 func Still(s state.Snapshot, m *config.Manifest, failed func(name string) error) map[string]*reason.Reason {
 	left := map[string]*reason.Reason{}

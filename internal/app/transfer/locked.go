@@ -144,7 +144,7 @@ func (l *Locked) end(name string) (transfer.End, error) {
 
 func (l *Locked) self() transfer.End { return transfer.End{Side: l.Store, Name: l.place.String()} }
 
-// finish finishes what is on its way, and unlocks the other states that nothing is given to.
+// finish finishes what is being transferred, and unlocks the other states that nothing is given to.
 func (l *Locked) finish() {
 	to := slices.Collect(maps.Values(given(l.w, l.manifest, l.Store.Snapshot())))
 	for _, name := range slices.Sorted(maps.Keys(l.others)) {
@@ -158,7 +158,7 @@ func (l *Locked) finish() {
 		if err == nil && l.travels(name) {
 			err = diag.Errorf("Another state", "%s is another state now (lineage %s)", name, there.Snapshot().Lineage)
 		}
-		if err != nil { // the marks stay, so what is on its way is left alone
+		if err != nil { // the marks stay, so what is being transferred is left alone
 			l.failed[name] = err
 		}
 		if err != nil || !slices.Contains(to, name) {
@@ -168,13 +168,13 @@ func (l *Locked) finish() {
 	}
 }
 
-// travels reports whether anything is still on its way to or from a state.
+// travels reports whether anything is still being transferred to or from a state.
 func (l *Locked) travels(name string) bool {
 	s := l.Snapshot()
 	return slices.ContainsFunc(s.Travels(), func(addr string) bool { return s.Resources[addr].Transfer.Other().State == name })
 }
 
-// both finishes what is on its way between two states, in both directions.
+// both finishes what is being transferred between two states, in both directions.
 func both(a, b transfer.End) error {
 	if err := transfer.Finish(a, b); err != nil {
 		return err
@@ -182,7 +182,7 @@ func both(a, b transfer.End) error {
 	return transfer.Finish(b, a)
 }
 
-// Left returns why entries are unchanged, by address: they are on their way and the other state cannot be used;
+// Left returns why entries are unchanged, by address: they are being transferred and the other state cannot be used;
 // they are declared, and belong to another state now; or they cannot be given away.
 func (l *Locked) Left() map[string]*reason.Reason {
 	s := l.Snapshot()

@@ -147,7 +147,7 @@ func (l *Leases) Close() {
 			one.stop()
 			<-one.done
 			if err := one.client.CloseSecret(ctx, one.target, one.ty, one.config, one.secret().Lease); err != nil {
-				l.failed("A secret could not be given back", one, err)
+				l.failed("A secret could not be closed", one, err)
 			}
 		})
 	}
@@ -156,6 +156,6 @@ func (l *Leases) Close() {
 
 func (l *Leases) failed(summary string, one *lease, err error) {
 	for _, d := range diag.From(summary, err) {
-		l.warn(diag.Warningf(summary, "%s: %s It ends when its service ends it.", one.target.Address, d.Detail))
+		l.warn(diag.Warningf(summary, "%s: %s It remains valid until its service ends it.", one.target.Address, d.Detail))
 	}
 }

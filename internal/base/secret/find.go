@@ -105,7 +105,7 @@ func Touches(pointers []string, path string) bool {
 	})
 }
 
-// Cut shortens a JSON pointer to the first sensitive place on its way: the keys below it
+// Cut shortens a JSON pointer to the first sensitive place in it: the keys below it
 // may contain secrets.
 func Cut(pointer string, sensitive []string) string {
 	steps := jsondoc.Pointer(pointer)

@@ -21,7 +21,7 @@ _deployster() {
   words[-1]=${whole//\\/}
   COMPREPLY=()
   while IFS=$'\t' read -r word _; do
-    printf -v word %q "$word" # disk["a"] has what the shell would take away
+    printf -v word %q "$word" # disk["a"] has what the shell would remove
     [[ $whole == -*=* ]] && word=${whole%%=*}=$word
     # What bash takes for earlier words, because of = and :, is not inserted again.
     COMPREPLY+=("${word#"${whole%"$last"}"}")

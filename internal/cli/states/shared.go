@@ -20,7 +20,7 @@ func sharedCommands(action func(Run) cli.ActionFunc) []*cli.Command {
 		{Name: "transfer", Usage: "give resources to the state of another project", ArgsUsage: "ADDRESS ...", Flags: []cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "the other state: `URL-OR-FILE`"},
 			&cli.StringFlag{Name: "as", Usage: "the address there: `NEW`"},
-			&cli.BoolFlag{Name: "cancel", Usage: "take back what is on its way, after an interruption"},
+			&cli.BoolFlag{Name: "cancel", Usage: "cancel an interrupted transfer"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "show what would be done, and change nothing"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"}},
 			Action: action(transferTo)},

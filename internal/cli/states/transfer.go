@@ -19,7 +19,7 @@ func transferTo(c *cli.Context, s Session) error {
 			"state transfer takes the addresses of what is given to the other state. `deployster state list` "+
 				"lists them.")
 	case o.Cancel && o.As != "":
-		return diag.Errorf("Conflicting flags", "-cancel takes back what is on its way: -as has no meaning.")
+		return diag.Errorf("Conflicting flags", "-cancel ends an interrupted transfer: -as has no meaning with it.")
 	}
 	done, err := transfer.Run(c.Context, s.Engine.Workspace, o)
 	if err != nil {

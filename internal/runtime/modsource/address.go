@@ -54,7 +54,7 @@ func Is(text string) bool {
 func Parse(text string) (Address, error) {
 	for _, r := range text {
 		if r <= ' ' || r == 0x7f || r == '\\' {
-			return Address{}, fmt.Errorf("%q has the character %q, which no source has", text, r)
+			return Address{}, fmt.Errorf("%q has the character %q, which is not allowed in a source", text, r)
 		}
 	}
 	if rest, is := strings.CutPrefix(text, ociPrefix); is {
@@ -146,8 +146,8 @@ func location(text, location string) error {
 	case u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "ssh" && u.Scheme != "file":
 		return fmt.Errorf("%q has the scheme %s; https, http, ssh and file are possible", text, u.Scheme)
 	case password:
-		return fmt.Errorf("the source of a module has a password in it, which would be in every copy of the manifest. Give it to git: " +
-			"git credential approve, or a key of ssh")
+		return fmt.Errorf("the source of a module has a password in it, which would be in every copy of the manifest. Configure it " +
+			"in git (git credential approve), or use an ssh key")
 	case u.Scheme == "file" && u.Host != "", u.Scheme != "file" && u.Hostname() == "":
 		return fmt.Errorf("%q has no valid host: write git::https://HOST/PATH, or git::file:///PATH", text)
 	case strings.HasPrefix(u.Host, "-"), strings.HasPrefix(u.User.Username(), "-"):

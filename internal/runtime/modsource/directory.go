@@ -11,7 +11,7 @@ import (
 func DirectoryFault(path string) string {
 	switch {
 	case strings.ContainsRune(path, 0):
-		return "A path has no null byte."
+		return "A path cannot contain a null byte."
 	case filepath.IsAbs(path):
 		return fmt.Sprintf("%q is an absolute path, which differs on every machine. Write the path from this file: \"./DIRECTORY\" or "+
 			"\"../DIRECTORY\".", path)

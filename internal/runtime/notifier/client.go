@@ -83,8 +83,8 @@ func (c *Client) Describe(ctx context.Context, t Target) (k Kind, err error) {
 		return k, nil
 	case has[0] || has[1]:
 		return k, c.failed(t, errors.ErrUnsupported, "The image sends no notifications",
-			"Image %s is one of Concourse's for artifacts, and has no "+
-				"/opt/resource/out, which would send them.", diag.Visible(t.Reference))
+			"Image %s is a resource type of Concourse without /opt/resource/out, which sends notifications. Choose an image that "+
+				"has it.", diag.Visible(t.Reference))
 	}
 	if k.Type, err = c.o.Types.Describe(ctx, t.Target); err != nil {
 		return k, err

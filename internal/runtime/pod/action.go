@@ -257,7 +257,7 @@ func (a *actions) failed(one *action, err error) {
 func (a *actions) adopt(ctx context.Context, id string, w runner.Watch) (runner.Outcome, error) {
 	one := a.find(id)
 	if one == nil {
-		return runner.Outcome{Fate: runner.Unknown, NoTrace: true, Why: "there is no trace of it in its Pod"}, nil
+		return runner.Outcome{Fate: runner.Unknown, NoTrace: true, Why: "there is no record of it in its Pod"}, nil
 	}
 	if w.Running != nil && !closed(one.done) {
 		w.Running()

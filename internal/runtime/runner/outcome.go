@@ -42,7 +42,7 @@ type Outcome struct {
 	Result // its outputs as far as they exist; the exit code if it Exited
 	Fate   Fate
 	Why    string // with Unknown: why the outcome is unknown
-	// NoTrace, with Unknown, means that the runtime has no trace of the action. If the client that
+	// NoTrace, with Unknown, means that the runtime has no record of the action. If the client that
 	// was to begin it is dead, and the machine has not rebooted since, the action was not begun.
 	NoTrace   bool
 	Forgotten time.Time // with NoTrace: traces of actions begun before this time may have been removed

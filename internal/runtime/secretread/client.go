@@ -47,7 +47,7 @@ func (c Client) ReadSecret(ctx context.Context, t typeclient.Target, ty protocol
 	}
 	if s, err = answers.ReadSecret(stdout); err != nil {
 		return s, typeclient.Failed(t, typeclient.StepSecret, broken(err), "The image broke the protocol",
-			"What image %s printed as a secret is not valid: %s. It is not shown. docs/secrets.md describes it.",
+			"The secret that image %s printed is not valid: %s. It is not shown. docs/secrets.md describes its form.",
 			diag.Visible(t.Reference), diag.Visible(err.Error()))
 	}
 	return s, nil
@@ -83,7 +83,7 @@ func (c Client) RenewSecret(ctx context.Context, t typeclient.Target, ty protoco
 	s, err := answers.ReadRenewed(stdout)
 	if err != nil {
 		return s, typeclient.Failed(t, typeclient.StepSecret, broken(err), "The image broke the protocol",
-			"What image %s printed when it renewed a secret is not valid: %s. It is not shown.", diag.Visible(t.Reference),
+			"The renewed secret that image %s printed is not valid: %s. It is not shown.", diag.Visible(t.Reference),
 			diag.Visible(err.Error()))
 	}
 	return s, nil

@@ -42,6 +42,10 @@ var unplain = []struct{ pattern, better string }{
 	{`far end`, "agent"},
 	{`come(s)? true`, "is met"},
 	{`heard of`, "answered"},
+	{`on (its|their) way`, "being transferred, in progress"},
+	{`tak(e|es|en|ing) ([\w.]+ )?away`, "remove"},
+	{`leaves? (it|them|others|[a-z_.]+) out`, "omit, exclude"},
+	{`no trace of`, "no record of"},
 }
 
 var unplainWords = func() *regexp.Regexp {
@@ -71,7 +75,7 @@ func unplainIn(text string) (found string) {
 }
 
 // otherModules are the modules that people install.
-var otherModules = []string{"bridge", "release"}
+var otherModules = []string{"bridge", "release", "kube", "lsp"}
 
 // moduleFiles returns the files of the other modules that people write: tests, or the others.
 func moduleFiles(t *testing.T, tests bool) (list []gosource.File) {

@@ -226,7 +226,7 @@ func (s *Server) Pods() (all []*core.Pod) {
 	return all
 }
 
-// Most returns how many Pods existed at one time.
+// Most returns how many Pods existed at a time.
 func (s *Server) Most() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -46,7 +46,7 @@ type Server struct {
 	mu      sync.Mutex
 	version int // the latest resourceVersion
 	uids    int
-	most    int // Pods at one time
+	most    int // Pods at a time
 	pods    map[string]*core.Pod
 	leases  map[string]*coordination.Lease
 	events  []core.Event

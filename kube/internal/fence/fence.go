@@ -27,7 +27,7 @@ const keptNames = 4096
 // record is what the Lease has.
 type record struct {
 	remote.Fence
-	// Unproven: nobody has acted since the Lease was created. The first who acts must ask its store whether it still
+	// Unproven: nobody has acted since the Lease was created. The first who acts must query its store whether it still
 	// holds the state: the Lease may have been removed after a later client was admitted.
 	Unproven bool `json:"unproven,omitempty"`
 	// Open are Pods that were about to be created for actions, and whose end is not recorded.
@@ -181,7 +181,7 @@ func (f *Fence) Check(ctx context.Context) error {
 	return f.holds(lease)
 }
 
-// Unproven reports whether the client must ask its store whether it still holds the state, before it acts.
+// Unproven reports whether the client must query its store whether it still holds the state, before it acts.
 func (f *Fence) Unproven() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

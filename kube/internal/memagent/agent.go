@@ -287,7 +287,7 @@ func (a *Agent) Adopt(ctx context.Context, id string, w runner.Watch) (runner.Ou
 	act := a.actions[id]
 	a.mu.Unlock()
 	if act == nil {
-		return runner.Outcome{Fate: runner.Unknown, NoTrace: true, Why: "the agent has no trace of it"}, nil
+		return runner.Outcome{Fate: runner.Unknown, NoTrace: true, Why: "the agent has no record of it"}, nil
 	}
 	select {
 	case <-act.done:

@@ -74,7 +74,7 @@ func (p *Place) adoptIn(ctx context.Context, id, name string, w runner.Watch) (o
 			return out, unreachable(failed)
 		}
 		if _, known := podstatus.EndOf(seen.Pod).Fate(id); known || seen.Gone {
-			continue // the next look finds it
+			continue // the next query finds it
 		}
 		return out, &unavailable{text: whyLost(name, "the action", seen, err) + ", so the action may still run"}
 	}
@@ -87,7 +87,7 @@ func hostOf(pod string) *runner.Host {
 
 // search queries each Pod of the state that runs or ran several actions.
 func (p *Place) search(ctx context.Context, id string, w runner.Watch) (out runner.Outcome, err error) {
-	none := runner.Outcome{Fate: runner.Unknown, NoTrace: true, Why: "the cluster has no trace of it"}
+	none := runner.Outcome{Fate: runner.Unknown, NoTrace: true, Why: "the cluster has no record of it"}
 	err = p.groups(ctx, func(pod *core.Pod) (bool, error) {
 		end := podstatus.EndOf(pod)
 		if end.Over {

@@ -81,7 +81,7 @@ func (p *Place) dial(ctx context.Context, h runner.Host) (*remote.Client, error)
 		case apierrors.IsForbidden(err):
 			return nil, fmt.Errorf("programs may not be started in Pods (pods/exec: create and get): %w", err)
 		case apierrors.IsNotFound(err):
-			_, _ = p.pods.Read(ctx, h.Name) // the next look finds whether it exists
+			_, _ = p.pods.Read(ctx, h.Name) // the next query finds whether it exists
 		}
 		select {
 		case <-ctx.Done():

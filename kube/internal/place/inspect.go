@@ -35,7 +35,7 @@ func (p *Place) rights() []right {
 		{resource: "namespaces", verbs: []string{"get"}, named: func(p *Place) string { return p.o.Cluster.Namespace }},
 		{resource: "events", verbs: []string{"list", "watch"},
 			without: "events may not be read: mount errors are shown without their reason"},
-		{resource: "resourcequotas", verbs: []string{"list"}, without: "quotas may not be read: how many Pods are left is not known"},
+		{resource: "resourcequotas", verbs: []string{"list"}, without: "quotas may not be read: the number of Pods left is unknown"},
 	}
 	if p.o.Cluster.NetworkPolicy {
 		list = append(list, right{group: "networking.k8s.io", resource: "networkpolicies", verbs: []string{"get"},

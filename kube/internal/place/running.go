@@ -63,7 +63,7 @@ func (p *Place) running(ctx context.Context, m *pool.Member, o podspec.Order) er
 		err = wait(containerIs{})
 	}
 	if within.Err() != nil && ctx.Err() == nil {
-		return late(cmp.Or(last, "nothing was heard of it"), limit)
+		return late(cmp.Or(last, "it has reported nothing"), limit)
 	}
 	return err
 }

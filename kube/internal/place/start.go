@@ -36,7 +36,7 @@ func (p *Place) order(ctx context.Context, s runner.Spec) (o podspec.Order, u po
 	case !known:
 		return o, u, "", fmt.Errorf("%s: %w", s.Digest, runner.ErrNoImage)
 	case len(s.Volumes) > 0 || s.Answer != nil:
-		return o, u, "", impossible(errors.New("a Pod has no volumes of one invocation alone"))
+		return o, u, "", impossible(errors.New("a Pod cannot have volumes for a single invocation"))
 	case s.Settings.Network == runner.NoNetwork && p.o.Cluster.NetworkPolicy:
 		if err := p.hasPolicy(ctx); err != nil {
 			return o, u, "", err

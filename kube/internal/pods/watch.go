@@ -155,7 +155,7 @@ func (p *Pods) put(pod *core.Pod, gone bool) {
 func older(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a < b }
 
 // Wait calls check with what is known of a Pod, at each change and from time to time, until check is done or
-// ctx ends. A Pod that was not heard of for a while is read.
+// ctx ends. A Pod of which no event came for a while is read.
 func (p *Pods) Wait(ctx context.Context, name string, check func(Seen) (done bool, err error)) error {
 	tick := time.NewTicker(p.timing.Read)
 	defer tick.Stop()

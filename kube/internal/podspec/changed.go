@@ -40,7 +40,7 @@ func Compare(sent, got *core.Pod) (injected []string, err error) {
 	for _, c := range ours {
 		i := slices.IndexFunc(theirs, func(o core.Container) bool { return o.Name == c.Name })
 		if i < 0 {
-			return changed("the container %s was taken away", c.Name)
+			return changed("the container %s was removed", c.Name)
 		}
 		if what := weaker(c, theirs[i]); what != "" {
 			return changed("the container %s %s", c.Name, what)

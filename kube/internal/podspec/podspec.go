@@ -55,7 +55,7 @@ const (
 	queryGrace         = 5 // seconds
 )
 
-// MaxPods returns how many Pods a command may have at one time.
+// MaxPods returns how many Pods a command may have at a time.
 func MaxPods(c runner.Cluster) int { return cmp.Or(c.MaxPods, defaultMaxPods) }
 
 // StartTimeout returns how long a Pod may take from its creation until it runs.

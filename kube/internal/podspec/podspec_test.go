@@ -183,7 +183,7 @@ func TestCompare_RefusesWeakerPods(t *testing.T) {
 		"its restartPolicy is Always": func(p *core.Pod) { p.Spec.RestartPolicy = core.RestartPolicyAlways },
 		"has another user":            func(p *core.Pod) { p.Spec.Containers[0].SecurityContext.RunAsUser = nil },
 		"no user namespace":           func(p *core.Pod) { p.Spec.HostUsers = nil },
-		"was taken away":              func(p *core.Pod) { p.Spec.InitContainers = nil },
+		"was removed":                 func(p *core.Pod) { p.Spec.InitContainers = nil },
 	} {
 		o := order()
 		o.Settings = runner.Settings{User: "1000", UserNS: runner.AutoUserNS}

@@ -11,7 +11,7 @@ import (
 	"deployster/protocol"
 )
 
-// Types are the types of a root, and what their images have said. Its methods are safe for concurrent use.
+// Types are the types of a root, and what their images have reported. Its methods are safe for concurrent use.
 type Types struct {
 	Valid bool // the manifests were: the settings of their types are known
 
@@ -40,7 +40,7 @@ func typesOf(w *workspace.Workspace, m *config.Manifest) *Types {
 	return t
 }
 
-// Kept returns what an image has said when it was last run here, with the settings of the type block that names
+// Kept returns what an image has reported when it was last run here, with the settings of the type block that names
 // it; "" = none does. nil = nothing is kept of it.
 func (t *Types) Kept(image, block string) *protocol.Type {
 	if t == nil || image == "" {

@@ -39,7 +39,7 @@ type node struct {
 	Definitions map[string]*node  `json:"definitions"`
 }
 
-// Config returns which values the schema of a type allows for a config; false = the schema says nothing of it.
+// Config returns which values the schema of a type allows for a config; false = the schema does not describe it.
 func Config(jsonSchema []byte) (schema.Constraint, bool) {
 	r, root, ok := read(jsonSchema)
 	if !ok {
@@ -122,7 +122,7 @@ func (r reader) whole(n *node, depth int) *node {
 	return &out
 }
 
-// takes adds what a schema says that holds too.
+// takes adds the rules of a schema that hold too.
 func (n *node) takes(other *node) {
 	n.Required = append(slices.Clip(n.Required), other.Required...)
 	n.Description = cmp.Or(n.Description, other.Description)
@@ -231,7 +231,7 @@ func (r reader) attributes(n *node, depth int) schema.ObjectAttributes {
 	return all
 }
 
-// text returns what a schema says of a property.
+// text returns the description of a property in a schema.
 func (n *node) text() string {
 	text := n.Description
 	if text == "" {

@@ -13,7 +13,7 @@ import (
 	"deployster/config"
 )
 
-// names says what each block and attribute is for.
+// names describes what each block and attribute is for.
 //
 //go:embed names.txt
 var names string
@@ -21,7 +21,7 @@ var names string
 // about is what is known of a block or an attribute.
 type about struct{ kind, text string }
 
-// described returns what names.txt says, by the names of blocks and attributes.
+// described returns the descriptions of names.txt, by the names of blocks and attributes.
 func described() map[string]about {
 	all := map[string]about{}
 	for line := range strings.Lines(names) {

@@ -17,11 +17,11 @@ type Call struct {
 // goroutine.
 type View struct {
 	p        *Project
-	dirs     []string // nil = not asked yet
+	dirs     []string // nil = not determined yet
 	files    map[string][]*File
 	declared map[string]map[Symbol][]Decl
 	calls    map[string][]Call
-	callers  map[string][]Call // nil = not asked yet
+	callers  map[string][]Call // nil = not determined yet
 	types    map[Symbol]Symbol
 }
 

@@ -157,7 +157,7 @@ func (p *place) typeOf(block *hclsyntax.Block) *protocol.Type {
 	return p.kept(v.AsString(), name)
 }
 
-// kept returns what an image has said when it was last run in one of the roots; nil = it never was.
+// kept returns what an image has reported when it was last run in one of the roots; nil = it never was.
 func (p *place) kept(image, block string) *protocol.Type {
 	for _, types := range p.types {
 		if ty := types.Kept(image, block); ty != nil {

@@ -14,7 +14,7 @@ import (
 // maxShown is how much of a declaration is shown, in bytes.
 const maxShown = 600
 
-// hover says what is at a place.
+// hover describes what is at a place.
 func (s *Server) hover(ctx context.Context, in wire.At) (any, error) {
 	v := s.project.View()
 	file, dir, err := s.file(v, in.Document.URI)
@@ -69,7 +69,7 @@ func (p *place) shown(d project.Decl) string {
 	return fmt.Sprintf("```hcl\n%s\n```", src)
 }
 
-// signature says which arguments the function at a place takes.
+// signature returns which arguments the function at a place takes.
 func (s *Server) signature(_ context.Context, in wire.At) (any, error) {
 	v := s.project.View()
 	file, dir, err := s.file(v, in.Document.URI)

@@ -85,7 +85,7 @@ func (e edits) replace(r hcl.Range, text string) {
 	}
 }
 
-// moved adds a moved block at the end of the file with the declaration. Where one says the reverse, which was not
+// moved adds a moved block at the end of the file with the declaration. Where one has the reverse, which was not
 // applied yet, both would form a cycle: then that one goes.
 func (e edits) moved(from, to project.Symbol, at project.Decl) {
 	for _, file := range e.v.In(from.Dir) {

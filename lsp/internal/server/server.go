@@ -98,8 +98,8 @@ type assigner struct {
 	stop context.CancelCauseFunc
 }
 
-// Assign implements jrpc2.Assigner. It is called in the order of the messages, while what they ask for may be done at one
-// time: so it is here that the life of the server is followed.
+// Assign implements jrpc2.Assigner. It is called in the order of the messages, while what they request may be done
+// concurrently: so it is here that the life of the server is followed.
 func (a assigner) Assign(_ context.Context, method string) jrpc2.Handler {
 	s := a.s
 	switch method {
@@ -130,7 +130,7 @@ func (a assigner) Assign(_ context.Context, method string) jrpc2.Handler {
 	h := s.handler(method)
 	switch {
 	case h == nil && strings.HasPrefix(method, "$/"):
-		return nothing // anybody may leave them out
+		return nothing // anybody may omit them
 	case h == nil:
 		return nil
 	case s.shut:
@@ -193,7 +193,7 @@ func (s *Server) handler(method string) jrpc2.Handler {
 }
 
 // guarded returns the handler of a function. A panic is an error of one request, and a request that was ended
-// is answered as the protocol says.
+// is answered as the protocol requires.
 func guarded[In any](f func(context.Context, In) (any, error)) jrpc2.Handler {
 	return handler.New(func(ctx context.Context, in In) (out any, err error) {
 		defer func() {
@@ -263,7 +263,7 @@ func paths(folders []wire.Folder) (list []string) {
 	return list
 }
 
-// ready asks the client to watch the files that count.
+// ready requests the client to watch the files that count.
 func (s *Server) ready(ctx context.Context, _ struct{}) (any, error) {
 	if !s.watches.Load() {
 		return nil, nil

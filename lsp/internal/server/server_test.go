@@ -143,7 +143,7 @@ func TestComplete_OffersWhatCanStandThere(t *testing.T) {
 	}
 }
 
-func TestHover_SaysWhatItIs(t *testing.T) {
+func TestHover_DescribesWhatItIs(t *testing.T) {
 	t.Parallel()
 	e := start(t, nil)
 	for _, c := range []struct{ name, mark, want string }{
@@ -428,7 +428,7 @@ func TestGuarded_LivesOn(t *testing.T) {
 	}
 }
 
-func TestGuarded_SaysWhatTheClientEnded(t *testing.T) {
+func TestGuarded_ReportsWhatTheClientEnded(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := guarded(func(context.Context, struct{}) (any, error) {

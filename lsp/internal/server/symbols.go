@@ -23,7 +23,7 @@ const (
 	symbolObject    = 19
 )
 
-// maxSymbols is how many symbols of the folders are returned at one time.
+// maxSymbols is how many symbols of the folders are returned at a time.
 const maxSymbols = 500
 
 // kindOfSymbol returns the kind of a block or of what is declared.

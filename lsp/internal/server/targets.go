@@ -15,7 +15,7 @@ import (
 	"deployster/lsp/internal/project"
 )
 
-// maxTargets is how many references are offered at one time: nobody reads more, and further letters make them fewer.
+// maxTargets is how many references are offered at a time: nobody reads more, and further letters make them fewer.
 const maxTargets = 500
 
 // targets collects what references can name.
@@ -25,7 +25,7 @@ type targets struct {
 	more   bool // there are more than maxTargets
 }
 
-// wants reports whether a name that begins with an address could be meant.
+// wants reports whether a name that begins with an address could be intended.
 func (t *targets) wants(address string) bool {
 	return strings.HasPrefix(address, t.prefix) || strings.HasPrefix(t.prefix, address)
 }
@@ -148,7 +148,7 @@ func fields(a lang.Address, names ...string) (list reference.Targets) {
 	return list
 }
 
-// parts returns what a reference to a resource can read. What a type says of its states is among it.
+// parts returns what a reference to a resource can read. What a type declares of its states is among it.
 func (p *place) parts(address lang.Address, block *hclsyntax.Block) reference.Targets {
 	var state, config []language.Property
 	if block != nil {

@@ -47,7 +47,7 @@ type Folder struct {
 	Name string `json:"name,omitempty"`
 }
 
-// FoldersChanged says which folders were opened and closed.
+// FoldersChanged reports which folders were opened and closed.
 type FoldersChanged struct {
 	Event struct {
 		Added   []Folder `json:"added"`
@@ -62,12 +62,12 @@ type Document struct {
 	Text    string `json:"text"`
 }
 
-// Opened says that the editor has a text.
+// Opened reports that the editor has a text.
 type Opened struct {
 	Document Document `json:"textDocument"`
 }
 
-// Changed says how a text in the editor has changed.
+// Changed reports how a text in the editor has changed.
 type Changed struct {
 	Document Document `json:"textDocument"`
 	Changes  []Change `json:"contentChanges"`
@@ -89,7 +89,7 @@ type At struct {
 	} `json:"context"` // of references
 }
 
-// Actions asks for what the editor can do about the diagnostics in a part of a text.
+// Actions queries what the editor can do about the diagnostics in a part of a text.
 type Actions struct {
 	Document Document `json:"textDocument"`
 	Range    Range    `json:"range"`
@@ -99,7 +99,7 @@ type Actions struct {
 	} `json:"context"`
 }
 
-// Query asks for the symbols of all folders.
+// Query reads the symbols of all folders.
 type Query struct {
 	Query string `json:"query"`
 }
@@ -179,7 +179,7 @@ type Completions struct {
 	Items      []Completion `json:"items"` // never null
 }
 
-// Completion is one thing that can stand at a place.
+// Completion is one text that can stand at a place.
 type Completion struct {
 	Label         string   `json:"label"`
 	Kind          int      `json:"kind"`

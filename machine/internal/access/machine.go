@@ -43,7 +43,7 @@ func (m *Machine) CheckPath(pointer, path string) error {
 	case path == "/":
 		return protocol.Errorf(protocol.ConfigError, pointer, "/ is not managed by a resource")
 	case strings.ContainsRune(path, 0):
-		return protocol.Errorf(protocol.ConfigError, pointer, "%q holds a zero byte", path)
+		return protocol.Errorf(protocol.ConfigError, pointer, "%q contains a null byte", path)
 	}
 	if Below(path, DataDirectory) || Below(m.real(path), m.real(DataDirectory)) {
 		return protocol.Errorf(protocol.ConfigError, pointer, "%s is in deployster's data directory %s, which no resource may manage",

@@ -72,7 +72,7 @@ func (h *home) open() error {
 	return unix.Fstat(fd, &h.stat)
 }
 
-// make makes .ssh, and takes away what would have sshd ignore it.
+// make makes .ssh, and removes what would have sshd ignore it.
 func (h *home) make() error {
 	if h.dir == nil {
 		if err := unix.Mkdirat(int(h.parent.Fd()), sshName, 0o700); err != nil && !errors.Is(err, unix.EEXIST) {

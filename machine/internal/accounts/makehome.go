@@ -78,7 +78,7 @@ func (k User) madeHome(u *account, system bool) error {
 	return nil
 }
 
-// homeMode returns the mode of new home directories: /etc/login.defs has it, or what is taken away from it.
+// homeMode returns the mode of new home directories: /etc/login.defs has it, or what is removed from it.
 func homeMode(m *access.Machine) (fs.FileMode, error) {
 	text, err := os.ReadFile(m.Path("/etc/login.defs"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

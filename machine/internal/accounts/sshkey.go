@@ -140,7 +140,7 @@ func (k Key) Read(_ context.Context, c *keyCall) (*KeyState, error) {
 		return nil, nil
 	}
 	if times > 1 {
-		state.faults = append(state.faults, protocol.Reason{Message: fmt.Sprintf("the key stands there %d times", times)})
+		state.faults = append(state.faults, protocol.Reason{Message: fmt.Sprintf("the key is in the file %d times", times)})
 	}
 	for _, fault := range h.faults() {
 		state.faults = append(state.faults, protocol.Reason{Message: fault})

@@ -174,7 +174,7 @@ func (k Package) planFinish(ctx context.Context, own bool) ([]protocol.Action, e
 		names = []string{"what it has not recorded yet"}
 	}
 	slices.Sort(names)
-	return []protocol.Action{{Name: finishAction, Description: "Have dpkg finish what it was interrupted in: " + listed(names)}}, nil
+	return []protocol.Action{{Name: finishAction, Description: "Have dpkg finish the interrupted changes of " + listed(names)}}, nil
 }
 
 // planVersion plans an installation of a package that is missing, has another version, or is damaged.
@@ -192,7 +192,7 @@ func (k Package) planVersion(ctx context.Context, c *packageCall, have *PackageS
 	}
 	if wrong && have.Hold && c.Config.Hold == nil {
 		return false, protocol.Errorf(protocol.ConfigError, "/version",
-			"%s is held at %s by somebody else: hold = false takes the hold off, hold = true holds it at the new version",
+			"%s is held at %s by somebody else: hold = false removes the hold, hold = true holds it at the new version",
 			have.Package, have.Version)
 	}
 	if have == nil && c.Config.Hold == nil {
@@ -202,7 +202,7 @@ func (k Package) planVersion(ctx context.Context, c *packageCall, have *PackageS
 		}
 		if held {
 			return false, protocol.Errorf(protocol.ConfigError, "/name",
-				"%s is not installed, and somebody else holds it so: hold = false takes the hold off, hold = true holds it at the "+
+				"%s is not installed, and somebody else holds it so: hold = false removes the hold, hold = true holds it at the "+
 					"version that is installed", c.Config.Name)
 		}
 	}
@@ -242,7 +242,7 @@ func (k Package) planHold(c *packageCall, have *PackageState, plan *protocol.Pla
 	case want && (!had || changes):
 		plan.Actions = append(plan.Actions, protocol.Action{Name: holdAction, Description: "Hold it at this version"})
 	case had && !want:
-		plan.Actions = append([]protocol.Action{{Name: unholdAction, Description: "Take its hold off"}}, plan.Actions...)
+		plan.Actions = append([]protocol.Action{{Name: unholdAction, Description: "Remove its hold"}}, plan.Actions...)
 	}
 	if have != nil && had != want {
 		r := protocol.Reason{Path: "/hold"}
@@ -256,7 +256,7 @@ func (k Package) planHold(c *packageCall, have *PackageState, plan *protocol.Pla
 func (k Package) PlanAbsence(ctx context.Context, c *packageCall, have *PackageState) (*protocol.Plan, error) {
 	if have.Hold && c.Config.Hold == nil {
 		return nil, protocol.Errorf(protocol.ConfigError, "/name", "%s is held at %s by somebody else, and is not removed: "+
-			"`apt-mark unhold %s` takes the hold off", have.Package, have.Version, have.Package)
+			"`apt-mark unhold %s` removes the hold", have.Package, have.Version, have.Package)
 	}
 	would, err := k.would.simulate(ctx, "--allow-change-held-packages", k.removal(c), "--", have.Package)
 	if _, no := asUnsolvable(err); no {
@@ -279,7 +279,7 @@ func (k Package) PlanAbsence(ctx context.Context, c *packageCall, have *PackageS
 		return nil, err
 	}
 	if have.Hold {
-		finish = append(finish, protocol.Action{Name: unholdAction, Description: "Take its hold off"})
+		finish = append(finish, protocol.Action{Name: unholdAction, Description: "Remove its hold"})
 	}
 	return &protocol.Plan{Actions: append(finish, action)}, nil
 }

@@ -68,7 +68,7 @@ func (k Download) Read(ctx context.Context, c *downloadCall) (*DownloadState, er
 	return &DownloadState{SHA256: sum, Mode: had.Mode, Owner: had.Owner, Group: had.Group}, err
 }
 
-// Plan adds missing owners, and what a new owner takes away.
+// Plan adds missing owners, and what a new owner removes.
 func (k Download) Plan(ctx context.Context, c *downloadCall, have *DownloadState) (*protocol.Plan, error) {
 	plan, err := c.DefaultPlan(have)
 	if plan == nil || err != nil {

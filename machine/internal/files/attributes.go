@@ -95,7 +95,7 @@ func (a Attributes) loses(have had) string {
 	return fmt.Sprintf("%04o", left)
 }
 
-// forecastLoss adds to a plan what a new owner takes away.
+// forecastLoss adds to a plan what a new owner removes.
 func (a Attributes) forecastLoss(have had, unknown func(string) bool, plan *protocol.Plan, forecast map[string]any) {
 	if mode := a.loses(have); mode != "" {
 		forecast["mode"] = mode

@@ -132,7 +132,7 @@ func TestFile_ModeIsComparedThoughContentIsEqual(t *testing.T) {
 }
 
 // As by chown: a program that runs as its owner was chosen by the old one.
-func TestFile_ANewOwnerTakesSetuidAway(t *testing.T) {
+func TestFile_ANewOwnerRemovesSetuid(t *testing.T) {
 	t.Parallel()
 	m := root(t)
 	f := kindtest.New(t, files.NewFile(m))

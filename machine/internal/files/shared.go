@@ -32,7 +32,7 @@ func (a Attributes) Missing(ctx context.Context, m *access.Machine) []protocol.R
 	return a.missing(ctx, m)
 }
 
-// ForecastLoss adds to a plan what a new owner takes away from a file whose mode is not managed.
+// ForecastLoss adds to a plan what a new owner removes from a file whose mode is not managed.
 func (a Attributes) ForecastLoss(have Attributes, unknown func(string) bool, plan *protocol.Plan) {
 	forecast := forecastOf(plan.Forecast)
 	a.forecastLoss(had(have), unknown, plan, forecast)

@@ -187,7 +187,7 @@ func (w *writer) properties(fd int, isNew bool) error {
 	case given:
 		return unix.Fchmod(fd, Unprivileged(w.had.Mode&0o7777))
 	case w.old != nil:
-		return unix.Fchmod(fd, w.had.Mode&0o7777) // of an old file too: chown takes setuid away
+		return unix.Fchmod(fd, w.had.Mode&0o7777) // of an old file too: chown removes setuid
 	}
 	return unix.Fchmod(fd, newMode)
 }

@@ -109,12 +109,12 @@ func possible(c *serviceCall, have *ServiceState) error {
 		switch {
 		case have.is.masked():
 			return protocol.Errorf(protocol.ConfigError, "/running", "%s is masked, and cannot be started: `systemctl unmask %s` "+
-				"takes that off", unit, unit)
+				"unmasks it", unit, unit)
 		case have.is["LoadState"] == "bad-setting" || have.is["LoadState"] == "error":
 			return protocol.Errorf(protocol.ConfigError, "/running", "systemd cannot read the file of %s: %s", unit, have.is["LoadError"])
 		case have.is["Type"] == "oneshot" && have.is["RemainAfterExit"] == "no":
 			return protocol.Errorf(protocol.ConfigError, "/running", "%s is a oneshot without RemainAfterExit, which does not run "+
-				"after its program has ended: leave running out", unit)
+				"after its program has ended: omit running", unit)
 		}
 	}
 	if c.Config.Enabled == nil || *c.Config.Enabled == have.Enabled && have.File == "enabled" {
@@ -129,11 +129,11 @@ func possible(c *serviceCall, have *ServiceState) error {
 	}[have.File]
 	switch {
 	case how != "":
-		return protocol.Errorf(protocol.ConfigError, "/enabled", "%s is %s, so it is neither enabled nor disabled (%s): leave "+
-			"enabled out", unit, have.File, how)
+		return protocol.Errorf(protocol.ConfigError, "/enabled", "%s is %s, so it is neither enabled nor disabled (%s): omit "+
+			"enabled", unit, have.File, how)
 	case have.is.masked() && *c.Config.Enabled:
 		return protocol.Errorf(protocol.ConfigError, "/enabled", "%s is masked, and cannot be enabled: `systemctl unmask %s` "+
-			"takes that off", unit, unit)
+			"unmasks it", unit, unit)
 	}
 	return nil
 }
@@ -236,7 +236,7 @@ func (k Service) Act(ctx context.Context, c *serviceCall) error {
 	case err != nil:
 		return err
 	case !p.there():
-		return fmt.Errorf("there is no unit %s on this machine: correct /name, or depend on the resource that brings it", unit)
+		return fmt.Errorf("there is no unit %s on this machine: correct /name, or depend on the resource that installs it", unit)
 	}
 	switch c.Action {
 	case startAction, restartAction:

@@ -111,7 +111,7 @@ func (k Swap) Read(ctx context.Context, c *swapCall) (*SwapState, error) {
 
 // Plan compares the file, its use now, and its use at boot.
 func (k Swap) Plan(_ context.Context, c *swapCall, have *SwapState) (*protocol.Plan, error) {
-	plan := &protocol.Plan{Actions: []protocol.Action{called("update", "Have it used like the config")},
+	plan := &protocol.Plan{Actions: []protocol.Action{called("update", "Use it as the config declares")},
 		Forecast: map[string]any{"active": true, "boot": true}, Unknown: []string{"/priority", "/size"}}
 	if have == nil {
 		plan.Actions[0].Name = "create"
@@ -200,7 +200,7 @@ func (k Swap) Write(ctx context.Context, c *swapCall) error {
 
 // PlanAbsence reports what else a removal does.
 func (k Swap) PlanAbsence(_ context.Context, c *swapCall, _ *SwapState) (*protocol.Plan, error) {
-	about := "Have it not used any more"
+	about := "Stop using it"
 	if c.Config.Size != "" {
 		about += ", and remove the file"
 	}

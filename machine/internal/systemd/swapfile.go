@@ -50,7 +50,7 @@ func (k Swap) checkFile(c *swapCall, info fs.FileInfo) error {
 	case !info.Mode().IsRegular() && !device:
 		return protocol.Errorf(protocol.ConfigError, "/path", "%s is neither a file nor a block device", c.Config.Path)
 	case device && c.Config.Size != "":
-		return protocol.Errorf(protocol.ConfigError, "/size", "%s is a device, which has its size: leave size out", c.Config.Path)
+		return protocol.Errorf(protocol.ConfigError, "/size", "%s is a device, which has its size: omit size", c.Config.Path)
 	}
 	file, err := os.Open(k.machine.Path(c.Config.Path))
 	if err != nil {

@@ -33,7 +33,7 @@ var timerDocs = map[string]string{
 	"user":             "The user that it runs as. Left out, root.",
 	"directory":        "The directory that it runs in. Left out, /.",
 	"environment":      "Variables of its environment.",
-	"persistent":       "Whether a run that was missed while the machine was off is made up for.",
+	"persistent":       "Whether a run that was missed while the machine was off is run later.",
 	"randomized_delay": "By how much each run is delayed at the most, such as 15m.",
 }
 

@@ -153,7 +153,7 @@ func (k Hosts) Plan(_ context.Context, c *hostsCall, have *HostsState) (*protoco
 			plan = &protocol.Plan{Actions: []protocol.Action{{Name: "update"}}}
 		}
 		plan.Reasons = append(plan.Reasons, protocol.Reason{Path: "/aliases",
-			Message: "the lines of the name have not all the same aliases"})
+			Message: "the lines of the name do not all have the same aliases"})
 	}
 	return plan, nil
 }

@@ -167,7 +167,7 @@ type Field struct {
 	Name     string
 	Type     reflect.Type
 	Tag      reflect.StructTag
-	Optional bool // encoding/json leaves it out when empty
+	Optional bool // encoding/json omits it when empty
 	AsText   bool // a number or a bool that is written as a string
 }
 

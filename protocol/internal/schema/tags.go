@@ -13,7 +13,7 @@ import (
 // one that differs elsewhere describes the same object.
 //
 // The tag deployster:"computed" marks an optional field whose value something else
-// decides if the user leaves it out: it may then have any value.
+// decides if the user omits it: it may then have any value.
 const (
 	ToolTag     = "deployster"
 	IdentityTag = "identity"

@@ -70,7 +70,7 @@ func (f *Fields) Text(key string) (s string) {
 	if raw := f.get(key, "a string"); raw != nil {
 		s = jsondoc.Text(raw)
 		if s == "" {
-			f.Problem("%q is empty; leave it out instead", f.at(key))
+			f.Problem("%q is empty; omit it instead", f.at(key))
 		}
 	}
 	return s

@@ -288,7 +288,7 @@ func schema(f *Fields, key string) []byte {
 func command(f *Fields) protocol.Command {
 	c := protocol.Command{Image: f.Text("image"), Entrypoint: f.Text("entrypoint"), Args: f.texts("args")}
 	if strings.ContainsRune(c.Entrypoint, 0) {
-		f.Problem("%q holds a zero byte", f.at("entrypoint"))
+		f.Problem("%q contains a null byte", f.at("entrypoint"))
 	}
 	return c
 }
