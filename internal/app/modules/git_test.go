@@ -83,7 +83,7 @@ func TestGit_HostileRepositoriesAreRefused(t *testing.T) {
 		"many large files":      {"for i in 1 2 3 4 5; do truncate -s 14M f$i; done", "more than 64 MiB"},
 		"very many files":       {"seq 10001 | xargs touch", "more than 10000 files"},
 		"a repository in it":    {`h=$(echo '[core]' | git hash-object -w --stdin); t=$(printf '100644 blob %s\tconfig\n' $h | git mktree); u=$(printf '040000 tree %s\t.git\n' $t | git mktree); git update-ref refs/heads/main $(git commit-tree -m x $u); exit 0`, "files of a repository"},
-		"a path above its root": {`h=$(echo x | git hash-object -w --stdin); t=$(printf '100644 blob %s\tx\n' $h | git mktree); u=$(printf '040000 tree %s\t..\n' $t | git mktree); git update-ref refs/heads/main $(git commit-tree -m x $u); exit 0`, "not one below its root"},
+		"a path above its root": {`h=$(echo x | git hash-object -w --stdin); t=$(printf '100644 blob %s\tx\n' $h | git mktree); u=$(printf '040000 tree %s\t..\n' $t | git mktree); git update-ref refs/heads/main $(git commit-tree -m x $u); exit 0`, "outside of its root"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -363,7 +363,7 @@ func TestRounds_NeedWhatComesBefore(t *testing.T) {
 	s := newSite(t, names)
 	s.world.Fail("list", true)
 	report, err := s.apply(app.ApplyOptions{Approval: auto, KeepGoing: true})
-	if err != nil || report.Status != apply.Error || s.things() != "" || !strings.Contains(report.Resources["node"].Reason, "not all that comes before") {
+	if err != nil || report.Status != apply.Error || s.things() != "" || !strings.Contains(report.Resources["node"].Reason, "a dependency of it was not applied") {
 		t.Errorf("a failure: %+v, %v", report, err)
 	}
 	s = newSite(t, names)
@@ -416,7 +416,7 @@ func TestRounds_EndWithoutProgress(t *testing.T) {
 	defer cancel()
 	s.ui.most, s.ui.tooMany = 2, cancel
 	report, err := s.engine().Apply(ctx, app.ApplyOptions{Approval: auto})
-	if err != nil || report.Status != apply.Incomplete || s.things() != "list" || !strings.Contains(report.Resources["node"].Reason, "still not known") {
+	if err != nil || report.Status != apply.Incomplete || s.things() != "list" || !strings.Contains(report.Resources["node"].Reason, "are still unknown") {
 		t.Errorf("%+v, %v: there are %s", report, err, s.things())
 	}
 	if log := s.world.TakeLog(); len(log) != 1 {
