@@ -173,7 +173,7 @@ func mark(s *state.Snapshot, addr string, leaves bool) {
 func TestCancel_NotAfterItHasGone(t *testing.T) {
 	from, to := two()
 	give(t, from, to, moves.Move{From: "a", To: "a"})
-	if err := transfer.Cancel(from, to, []string{"a"}); err == nil || !strings.Contains(err.Error(), "not on its way") {
+	if err := transfer.Cancel(from, to, []string{"a"}); err == nil || !strings.Contains(err.Error(), "not being transferred") {
 		t.Errorf("it says %v", err)
 	}
 }
