@@ -80,7 +80,7 @@ func sendWebhook(ctx context.Context, in message) error {
 }
 
 type slackConfig struct {
-	URL      string `json:"url" doc:"the URL of an incoming webhook of Slack, or of a service that accepts the same JSON" writeOnly:"true" minLength:"1"`
+	URL      string `json:"url" doc:"URL of an incoming webhook of Slack, or of one for its JSON" writeOnly:"true" minLength:"1"`
 	Channel  string `json:"channel,omitempty" doc:"another channel than that of the webhook"`
 	Username string `json:"username,omitempty" doc:"the name that is shown as the sender"`
 	CA       string `json:"ca,omitempty" doc:"the PEM text of the authority of the server's certificate"`

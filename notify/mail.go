@@ -106,7 +106,8 @@ func connect(ctx context.Context, c mailConfig, host string) (*smtp.Client, erro
 	}
 	if way == "starttls" {
 		if err := client.StartTLS(settings); err != nil {
-			return nil, errors.Join(fmt.Errorf("%s offers no TLS: %w. config.tls = \"none\" sends without TLS", c.Server, err), client.Close())
+			return nil, errors.Join(fmt.Errorf("%s offers no TLS: %w. config.tls = \"none\" sends without TLS", c.Server, err),
+				client.Close())
 		}
 	}
 	return client, nil

@@ -152,8 +152,8 @@ func (b bench) free(ctx context.Context, n stage.Connected, t task, sought bool)
 			return at(t.addr, err)
 		case err == nil && sought && !runs && !t.operation.Idempotent:
 			return at(t.addr, diag.Errorf("The outcome of the last run is unknown", "The operation %q of %s was started by %s, and "+
-				"its outcome is unknown. It is not run again before that is known. If you know the outcome: `deployster resolve -as=done '%s'`, "+
-				"or -as=failed.", t.name, t.addr, b.prior.Unsettled[t.key()].By, t.key()))
+				"its outcome is unknown. It is not run again before that is known. If you know the outcome: `deployster resolve "+
+				"-as=done '%s'`, or -as=failed.", t.name, t.addr, b.prior.Unsettled[t.key()].By, t.key()))
 		case runs:
 			return at(t.addr, diag.Errorf("The operation still runs", "The operation %q of %s was started by %s, and has not ended. "+
 				"Only one run at a time is allowed: wait until it has ended.", t.name, t.addr, b.prior.Unsettled[t.key()].By))

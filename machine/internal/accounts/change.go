@@ -77,8 +77,8 @@ func (k User) movable(c *userCall, from string) error {
 	if _, err := os.Lstat(k.machine.Path(c.Config.Home)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return protocol.Errorf(protocol.ConfigError, "/move_home", "%s exists already, so the home %s is not moved there: remove it, or remove "+
-		"move_home from the config", c.Config.Home, from)
+	return protocol.Errorf(protocol.ConfigError, "/move_home", "%s exists already, so the home %s is not moved there: remove it, or "+
+		"remove move_home from the config", c.Config.Home, from)
 }
 
 // change changes a user that exists.

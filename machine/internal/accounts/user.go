@@ -239,7 +239,8 @@ func (k User) removesHome(c *userCall, uid int, home string) (bool, error) {
 		return false, fmt.Errorf("%s: %w", home, err)
 	case int(stat.Uid) != uid:
 		return false, protocol.Errorf(protocol.ConfigError, "/remove_home",
-			"the home %s belongs to the user number %d, and is not removed with %s: remove remove_home from the config", home, stat.Uid, c.Config.Name)
+			"the home %s belongs to the user number %d, and is not removed with %s: remove remove_home from the config",
+			home, stat.Uid, c.Config.Name)
 	}
 	return true, nil
 }
