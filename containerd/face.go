@@ -1,9 +1,12 @@
 package containerd
 
 import (
+	"cmp"
 	"context"
+	"path/filepath"
 
 	"deployster/containerd/daemon"
+	"deployster/containerd/layout"
 	"deployster/containerd/registry"
 	"deployster/containerd/server"
 )
@@ -21,6 +24,15 @@ func RunServer(args []string) int { return server.Run(args) }
 func Socket(dataDir string) (string, error) {
 	o, err := Options{DataDir: dataDir}.withDefaults()
 	return o.server().Socket(), err
+}
+
+// Artifacts returns the directory for the store of artifacts of a data directory; "" = of the default directory.
+func Artifacts(dataDir string) string {
+	dir, err := filepath.Abs(cmp.Or(dataDir, DefaultDataDir))
+	if err != nil {
+		dir = dataDir // Open reports it
+	}
+	return layout.Config{DataDir: dir}.Artifacts()
 }
 
 // Versions returns the version of the embedded containerd, and the version and path of the runc that it would

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	digest "github.com/opencontainers/go-digest"
+
 	"deployster/internal/base/diag"
 )
 
@@ -21,7 +23,7 @@ func TestWrite_IsReproducible(t *testing.T) {
 		if err := Write(filepath.Join(dir, root, "it"), "it", map[string]string{"amd64": program, "arm64": program}); err != nil {
 			t.Fatal(err)
 		}
-		at, target, err := Images{dirs: []string{filepath.Join(dir, "none"), filepath.Join(dir, root)}}.find("deployster/it")
+		at, target, err := Files{[]string{filepath.Join(dir, "none"), filepath.Join(dir, root)}}.find("deployster/it")
 		if err != nil || at != filepath.Join(dir, root, "it") {
 			t.Fatalf("%s, %v", at, err)
 		}
@@ -70,9 +72,53 @@ func TestImages_AreNotInstalled(t *testing.T) {
 	}
 	for name, want := range map[string]string{"deployster/none": "deployster/none is not installed with this deployster",
 		"deployster/torn": "The image deployster/torn is damaged"} {
-		_, _, err := Images{dirs: []string{dir}}.find(name)
+		_, _, err := Files{[]string{dir}}.find(name)
 		if d, ok := err.(*diag.Diagnostic); !ok || d.Summary != want {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The contents of an image are read from its files, piece by piece, and by the digests that its shipment begins with.
+func TestFiles_AreSentToHosts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	program := filepath.Join(dir, "program")
+	if err := os.WriteFile(program, bytes.Repeat([]byte("it"), 500), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(filepath.Join(dir, "it"), "it", map[string]string{"amd64": program}); err != nil {
+		t.Fatal(err)
+	}
+	f := Files{[]string{filepath.Join(dir, "none"), dir}}
+	image, err := f.Image("deployster/it")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.Shipment(image.Digest)
+	if err != nil || s.Name != "deployster/it" || !f.Has(s.Digest) {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	var whole []byte
+	for {
+		piece, err := f.ReadContent(t.Context(), s.Digest, int64(len(whole)), 100)
+		if err != nil || len(piece) > 100 {
+			t.Fatal(len(piece), err)
+		}
+		if len(piece) == 0 {
+			break
+		}
+		whole = append(whole, piece...)
+	}
+	if digest.FromBytes(whole).String() != s.Digest || int64(len(whole)) != s.Size {
+		t.Errorf("%d bytes are not %s", len(whole), s.Digest)
+	}
+	for _, other := range []string{digest.FromString("other").String(), "sha256:../../index.json", ""} {
+		if _, err := f.ReadContent(t.Context(), other, 0, 1); err == nil || f.Has(other) {
+			t.Errorf("%q is read", other)
+		}
+		if _, err := f.Shipment(other); err == nil {
+			t.Errorf("%q is sent", other)
 		}
 	}
 }

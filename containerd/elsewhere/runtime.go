@@ -9,6 +9,7 @@ import (
 	"github.com/containerd/log"
 	digest "github.com/opencontainers/go-digest"
 
+	"deployster/containerd/bundled"
 	"deployster/containerd/contents"
 	"deployster/containerd/failure"
 	"deployster/containerd/images"
@@ -21,6 +22,9 @@ import (
 
 // RegistryOptions are how registries are reached.
 type RegistryOptions = registry.Options
+
+// Bundled returns the images that come with deployster: to send them to hosts takes no runtime.
+func Bundled() bundled.Files { return bundled.Find() }
 
 // Runtime is a runtime that runs nothing. It is safe for concurrent use.
 type Runtime struct {
@@ -55,40 +59,42 @@ func (s stored) Prepare(ctx context.Context, dgst string) error {
 // Forget implements images.Preparer.
 func (stored) Forget(digest.Digest) {}
 
-// NotHere returns the error about what would run on this machine.
-func (r *Runtime) NotHere() error {
+// NotHere returns the error about what would run on this machine. why is the reason why nothing can.
+func NotHere(why error) error {
 	if os.Geteuid() == 0 { // it is not Linux
 		return diag.Errorf("Not on this machine", "runs on this machine, which is not Linux: give the resource a host.")
 	}
-	why := ""
-	for _, d := range diag.From("", r.why) {
-		why = " Without root: " + d.Detail
+	detail := ""
+	for _, d := range diag.From("", why) {
+		detail = " Without root: " + d.Detail
 	}
-	return diag.Because(r.why, "Not enough rights to run containers", "requires root: runs on this machine. Run deployster as root "+
+	return diag.Because(why, "Not enough rights to run containers", "requires root: runs on this machine. Run deployster as root "+
 		"(sudo), or use a containerd whose socket you may use: -containerd-address SOCKET, or CONTAINERD_ADDRESS. What has a host "+
-		"needs neither.%s", why)
+		"needs neither.%s", detail)
 }
+
+func (r *Runtime) notHere() error { return NotHere(r.why) }
 
 // Run implements runner.Runner.
 func (r *Runtime) Run(context.Context, runner.Spec) (runner.Result, error) {
-	return runner.Result{}, r.NotHere()
+	return runner.Result{}, r.notHere()
 }
 
 // Launch implements runner.Launcher.
 func (r *Runtime) Launch(context.Context, runner.Spec) (runner.Process, error) {
-	return nil, r.NotHere()
+	return nil, r.notHere()
 }
 
 // Adopt implements runner.Adopter.
 func (r *Runtime) Adopt(context.Context, string, runner.Watch) (runner.Outcome, error) {
-	return runner.Outcome{}, r.NotHere()
+	return runner.Outcome{}, r.notHere()
 }
 
 // Discard implements runner.Adopter.
-func (r *Runtime) Discard(context.Context, string) error { return r.NotHere() }
+func (r *Runtime) Discard(context.Context, string) error { return r.notHere() }
 
 // Running implements router.Adopter.
-func (r *Runtime) Running(context.Context, string) (bool, error) { return false, r.NotHere() }
+func (r *Runtime) Running(context.Context, string) (bool, error) { return false, r.notHere() }
 
 // Resolve implements runner.Runner.
 func (r *Runtime) Resolve(ctx context.Context, ref string) (runner.Image, error) {
@@ -101,7 +107,7 @@ func (r *Runtime) Obtain(ctx context.Context, w runner.Wanted) (runner.Image, er
 }
 
 // Has implements runner.Inspector.
-func (r *Runtime) Has(context.Context, string, ...string) ([]bool, error) { return nil, r.NotHere() }
+func (r *Runtime) Has(context.Context, string, ...string) ([]bool, error) { return nil, r.notHere() }
 
 // Labels implements runner.Inspector.
 func (r *Runtime) Labels(ctx context.Context, dgst string) (map[string]string, error) {
@@ -137,8 +143,11 @@ func (r *Runtime) ReadContent(ctx context.Context, dgst string, offset int64, n 
 	return r.Images.ReadContent(ctx, dgst, offset, n)
 }
 
+// Artifacts returns the directory for the store of artifacts, below the directory of Open.
+func Artifacts(dir string) string { return filepath.Join(dir, "artifacts") }
+
 // Artifacts returns the directory for the store of artifacts.
-func (r *Runtime) Artifacts() string { return filepath.Join(r.dir, "artifacts") }
+func (r *Runtime) Artifacts() string { return Artifacts(r.dir) }
 
 // Withheld returns why a path of this machine is not given to containers; none runs here.
 func (r *Runtime) Withheld(string) string { return "" }

@@ -31,6 +31,12 @@ type Options struct {
 	UI        UI                // nil = nothing is shown, and no question can be shown
 	// Open connects to the container runtime, when it is first needed.
 	Open func(context.Context) (Runtime, error)
+	// Bundled are the images for which Open is not called before one of them runs here; nil = none. Artifacts is the directory
+	// of the files of artifacts of what it opens.
+	Bundled   machine.Bundled
+	Artifacts string
+	// NotHere returns the error about what would run on this machine; nil = images can run here.
+	NotHere func() error
 	// Records starts the records of a run in a directory; nil = none are kept.
 	Records func(dir string, keys *encryption.Keyring) Records
 	// Dial connects to a host; nil = no host can be reached.
@@ -66,7 +72,8 @@ func New(o Options) *Engine {
 	o.Workspace.OpenImages = func(ctx context.Context) (workspace.ModuleImages, error) { return e.Runtime(ctx) }
 	w := workspace.New(o.Workspace)
 	*e = Engine{Workspace: w, command: command.Command{Work: w, UI: o.UI, Open: o.Records, Abort: o.Abort},
-		options: machine.Options{Open: o.Open, Dial: o.Dial, MayHaveMachine: o.MayHaveMachine, MaxArtifacts: o.MaxArtifacts}}
+		options: machine.Options{Open: o.Open, Bundled: o.Bundled, Artifacts: o.Artifacts, NotHere: o.NotHere, Dial: o.Dial,
+			MayHaveMachine: o.MayHaveMachine, MaxArtifacts: o.MaxArtifacts}}
 	return e
 }
 
@@ -81,13 +88,13 @@ func (e *Engine) Machine(ctx context.Context) (_ *machine.Machine, err error) {
 	return e.machine, err
 }
 
-// Runtime returns the container runtime of Machine.
+// Runtime returns the container runtime of Machine, opened.
 func (e *Engine) Runtime(ctx context.Context) (Runtime, error) {
 	m, err := e.Machine(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return m.Runtime, nil
+	return m.Opened(ctx)
 }
 
 // release closes the machine in the background, after the connections of a stage: no image is run

@@ -50,6 +50,9 @@ func dataDir(w workspace.Options) string {
 	return env.DataHome(w.Home)
 }
 
+// artifactsHere returns the directory of the files of artifacts.
+func artifactsHere(w workspace.Options) string { return containerd.Artifacts(dataDir(w)) }
+
 // openContainerd connects to the containerd that is named, or to the embedded one.
 func (s *session) openContainerd(ctx context.Context, c *cli.Context) (app.Runtime, error) {
 	opened, err := s.dial(ctx, c)

@@ -21,6 +21,9 @@ func asRoot() bool { return false }
 // enter does nothing: there is nothing to enter.
 func enter(Env) error { return nil }
 
+// artifactsHere returns no directory: nothing runs here.
+func artifactsHere(workspace.Options) string { return "" }
+
 // openContainerd returns an error: a person has named a containerd.
 func (s *session) openContainerd(context.Context, *cli.Context) (app.Runtime, error) {
 	return nil, errLinux()

@@ -77,12 +77,14 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	files, notHere := s.place(c, in)
 	s.engine = app.New(app.Options{
 		UI: s.ui, Abort: e.Abort, MaxArtifacts: kept,
 		Records:   func(dir string, keys *encryption.Keyring) app.Records { return r.record(dir, keys) },
 		Workspace: in,
 		Open:      func(ctx context.Context) (app.Runtime, error) { return s.open(ctx, c) },
-		Dial:      hosts.Dialer(in, standalone.Version), MayHaveMachine: settings.Lookup(in.Env).Machines(false).Check,
+		Bundled:   elsewhere.Bundled(), Artifacts: files, NotHere: notHere,
+		Dial: hosts.Dialer(in, standalone.Version), MayHaveMachine: settings.Lookup(in.Env).Machines(false).Check,
 	})
 	if _, err := settings.Lookup(s.engine.Workspace.Env).Size("DEPLOYSTER_MAX_IMAGE"); err != nil {
 		return nil, err
@@ -128,6 +130,15 @@ func (e Env) shownOn() (io.Writer, bool, error) {
 // address returns the socket of the containerd that a person has named; "" = none.
 func address(c *cli.Context, in workspace.Options) string {
 	return cmp.Or(c.String("containerd-address"), in.Env("CONTAINERD_ADDRESS"))
+}
+
+// place returns where the files of artifacts are, and what returns the error about what would run on this machine; nil = images
+// can run here.
+func (s *session) place(c *cli.Context, in workspace.Options) (artifacts string, notHere func() error) {
+	if address(c, in) != "" || runsHere() {
+		return artifactsHere(in), nil
+	}
+	return elsewhere.Artifacts(in.CacheDir), func() error { return elsewhere.NotHere(s.env.notHere) }
 }
 
 // open opens what runs images: a containerd, or nothing here for who has none.

@@ -14,15 +14,15 @@ import (
 	"deployster/plan/subject"
 )
 
-// Foresee does what a plan will need on hosts, while these are being connected: it queries types on
-// this machine, whose answers the plan finds kept, and sends their images. It covers the images that come
+// Foresee does what a plan will need on hosts, while these are being connected: it queries types,
+// whose answers the plan finds kept, and sends their images. It covers the images that come
 // with deployster, which need no registry, no lock file and no signature. Each error is left to the plan,
 // which meets it again. The caller must call wait before the plan is made.
 func (p Planner) Foresee(ctx context.Context, in Inputs) (wait func()) {
 	var work sync.WaitGroup
 	chosen, diags := subject.Chosen(in.Manifest, in.Prior, in.Selection)
 	resolver, err := p.Machine.Resolver(p.Command.Work.Dir, in.Manifest)
-	if diags.HasErrors() || err != nil || resolver.Here != nil { // without a containerd here, init needs a connected host
+	if diags.HasErrors() || err != nil {
 		return work.Wait
 	}
 	types, needed := map[string]*config.Resource{}, map[string]*shipped{}

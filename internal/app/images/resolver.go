@@ -27,8 +27,11 @@ type Resolver struct {
 	Wanted   func(address string) bool // selects the resources whose images All fetches
 	Machine  func(ref string) error    // why an image may not have the whole machine; nil = all may
 	Here     func() error              // why an image cannot run on this machine; nil = all can
-	Pin      bool                      // init: images that the lock file lacks are added to it
-	Upgrade  bool                      // init -upgrade: the digests in the lock file are ignored
+	// Open opens the runtime of this machine, which All needs unless all images come with deployster and run on hosts; nil =
+	// it is open.
+	Open    func(context.Context) error
+	Pin     bool // init: images that the lock file lacks are added to it
+	Upgrade bool // init -upgrade: the digests in the lock file are ignored
 
 	mu     sync.Mutex
 	moved  []MovedName
@@ -92,11 +95,12 @@ func (rs *Resolver) All(ctx context.Context) (map[string]string, error) {
 	if rs.Pin { // a plan fetches them when it reads them: what fails then is a warning
 		looked = rs.manifest.Unattended().Lookups()
 	}
-	for _, r := range slices.Concat(rs.manifest.Resources(), typesOfArtifacts(rs.manifest), rs.notifiers(), looked,
-		rs.manifest.Types().Pending()) {
-		if !rs.Wanted(r.Address) {
-			continue
-		}
+	all := slices.DeleteFunc(slices.Concat(rs.manifest.Resources(), typesOfArtifacts(rs.manifest), rs.notifiers(), looked,
+		rs.manifest.Types().Pending()), func(r *config.Resource) bool { return !rs.Wanted(r.Address) })
+	if err := rs.open(ctx, all); err != nil {
+		return nil, err
+	}
+	for _, r := range all {
 		n, known := read[r.TypeRef]
 		if !known {
 			n.full, n.digest, n.err = imagestore.FullName(r.TypeRef)
@@ -145,6 +149,17 @@ func (rs *Resolver) All(ctx context.Context) (map[string]string, error) {
 		diags = append(diags, failures[i]...)
 	}
 	return pins, diags.Err()
+}
+
+// open opens the runtime of this machine if one of these resources needs it.
+func (rs *Resolver) open(ctx context.Context, all []*config.Resource) error {
+	if rs.Open == nil || !slices.ContainsFunc(all, func(r *config.Resource) bool {
+		full, _, err := imagestore.FullName(r.TypeRef)
+		return r.Settings.Host == nil || err == nil && !imagestore.Reserved(full)
+	}) {
+		return nil
+	}
+	return rs.Open(ctx)
 }
 
 // typesOfArtifacts returns the images of artifacts, in the form of resources.

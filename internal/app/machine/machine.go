@@ -37,12 +37,6 @@ type Runtime interface {
 	Close() error
 }
 
-// Elsewhere is a Runtime that runs nothing on this machine: images answer init on hosts.
-type Elsewhere interface {
-	// NotHere returns the error about what would run on this machine.
-	NotHere() error
-}
-
 // Place is where images run: this machine, or this machine and hosts.
 type Place interface {
 	runner.Runner
@@ -53,6 +47,13 @@ type Place interface {
 type Options struct {
 	// Open connects to the container runtime.
 	Open func(context.Context) (Runtime, error)
+	// Bundled are the images that come with deployster, for which Open is not called before one of them runs here, or
+	// another image is needed; nil = Open is called at once.
+	Bundled Bundled
+	// Artifacts is what the Runtime of Open returns as such. It is used with Bundled only.
+	Artifacts string
+	// NotHere returns the error about what would run on this machine; nil = images can run here. Then they answer init here.
+	NotHere func() error
 	// Dial connects to a host; nil = no host can be reached.
 	Dial func(ctx context.Context, h runner.Host, as remote.Hello) (*remote.Client, error)
 	// MayHaveMachine returns why an image may not have the whole machine; nil = all may.
@@ -84,9 +85,11 @@ func Open(ctx context.Context, w *workspace.Workspace, o Options) (*Machine, err
 	if err != nil {
 		return nil, err
 	}
-	runtime, err := o.Open(ctx)
-	if err != nil {
-		return nil, err
+	var runtime Runtime = &onDemand{bundled: o.Bundled, artifacts: o.Artifacts, connect: o.Open}
+	if o.Bundled == nil {
+		if runtime, err = o.Open(ctx); err != nil {
+			return nil, err
+		}
 	}
 	m := &Machine{Runtime: runtime, Files: &Files{}, options: o, retry: patience, leases: vault.NewLeases(w.Warn),
 		pool: worker.New(worker.Options{Runner: runtime, Launcher: runtime, Max: goruntime.NumCPU(), Keep: true,
@@ -163,12 +166,13 @@ func (m *Machine) Client(c command.Command, at *router.Places, prior state.Snaps
 	o := typeclient.Options{Runner: at, Inspector: m.Runtime, Version: w.Version, Verbose: w.Verbose, Workspace: w.Dir,
 		Pins: pins, Obtain: r.Use, Log: c.Line, Waiting: c.Waiting, Secret: w.Secrets.Learn, Hide: w.Secrets.Hide, Record: c.Records().Add,
 		Inits: workspace.NewInitCache(w.Dir), Facts: at.Facts, Guardian: at}
-	if _, away := m.Runtime.(Elsewhere); m.initAt != nil {
+	switch {
+	case m.initAt != nil:
 		o.InitOn = initOn(at, func(string) []runner.Host { return []runner.Host{*m.initAt} })
-	} else if away {
+	case m.NotHere() != nil:
 		o.InitOn = initOn(at, r.Hosts)
-	} else {
-		o.InitOn = inClusters(initOn(at, r.Clusters))
+	default:
+		o.InitOn = m.bundledOnHosts(initOn(at, r.Hosts), inClusters(initOn(at, r.Clusters)))
 	}
 	secrets := vault.New(r.Secrets(), w.Reader().Secrets, m.leases)
 	o.Secrets = secrets
@@ -186,8 +190,29 @@ func (m *Machine) Resolver(dir string, of *config.Manifest) (*images.Resolver, e
 	}
 	r := images.NewResolver(m.Runtime, of, lock)
 	r.Machine = m.options.MayHaveMachine
-	if away, is := m.Runtime.(Elsewhere); is {
-		r.Here = away.NotHere
-	}
+	r.Here, r.Open = m.NotHere(), m.open
 	return r, nil
+}
+
+// NotHere returns what returns the error about what would run on this machine; nil = images can run here.
+func (m *Machine) NotHere() func() error { return m.options.NotHere }
+
+// open opens the runtime, if that waits for what needs it.
+func (m *Machine) open(ctx context.Context) error {
+	_, err := m.Opened(ctx)
+	return err
+}
+
+// Opened returns the runtime itself, for a caller that needs it in any case.
+func (m *Machine) Opened(ctx context.Context) (Runtime, error) {
+	if waits, is := m.Runtime.(*onDemand); is {
+		return waits.open(ctx)
+	}
+	return m.Runtime, nil
+}
+
+// isOpen reports whether the runtime is open.
+func (m *Machine) isOpen() bool {
+	waits, is := m.Runtime.(*onDemand)
+	return !is || waits.isOpen()
 }

@@ -38,7 +38,7 @@ func Init(ctx context.Context, e *app.Engine, in workspace.Inputs, upgrade bool,
 	if err != nil {
 		return nil, false, err
 	}
-	if _, away := at.Runtime.(machine.Elsewhere); away {
+	if at.NotHere() != nil {
 		if m, err = app.Located(ctx, e, m); err != nil {
 			return nil, false, err
 		}
