@@ -29,6 +29,7 @@ var ranks = map[string]int{
 	"internal/base/imagefiles":                0,
 	"internal/base/jsondoc":                   5,
 	"internal/base/loglines":                  5,
+	"internal/base/packed":                    1,
 	"internal/base/parallel":                  0,
 	"internal/base/proc":                      0,
 	"docs/examples":                           0,

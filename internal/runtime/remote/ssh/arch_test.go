@@ -31,7 +31,7 @@ func TestDial_AnotherArchitecture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := other(t, own)
+	other := other(t)
 	r.options.Find = inDir(filepath.Dir(other.Path))
 	for _, c := range []struct {
 		machine string
@@ -57,13 +57,17 @@ func TestDial_AnotherArchitecture(t *testing.T) {
 	}
 }
 
-// other makes the bundle of another architecture of one: `make bundle` compresses it in
-// another way, so that it has another checksum.
-func other(t *testing.T, own Bundle) Bundle {
+// other makes the bundle of another architecture, of this program, as `make bundle` does.
+func other(t *testing.T) Bundle {
 	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, otherName("arm64"))
-	line := fmt.Sprintf("gzip -dc %s | gzip -9 >%s && cd %s && sha256sum *.bundle >%s.sha256", own.Path, path, dir, path)
+	line := fmt.Sprintf("mkdir %[1]s/in && ln -s %[2]s %[1]s/in/deployster && tar -chC %[1]s/in . | gzip -1n >%[3]s && cd %[1]s && "+
+		"sha256sum *.bundle >%[3]s.sha256", dir, self, path)
 	if out, err := exec.Command("sh", "-c", line).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -16,23 +16,26 @@ import (
 	"strings"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
-
 	"deployster/internal/base/durable"
+	"deployster/internal/base/packed"
 )
 
-// Bundle is the programs that a host needs, as one compressed archive.
+// Bundle is the programs that a host needs, as one archive.
 type Bundle struct {
 	Path   string
 	SHA256 string // of the archive, in hex
 	Size   int64  // bytes
+	Gzip   bool   // the archive is compressed as a whole, as make and releases do
 }
 
 // Programs maps the names of the files in a bundle to their paths. It must have deployster.
 type Programs map[string]string
 
+// restorer is the program that restores the others on a host. Without it nothing is compressed.
+const restorer = "deployster-agent"
+
 // bundleOrder is the order of the programs in the archive.
-var bundleOrder = [...]string{"deployster", "deployster-agent", "deployster-shim", "runc"}
+var bundleOrder = [...]string{"deployster", restorer, "deployster-shim", "runc"}
 
 // MakeBundle returns the bundle of the given programs. It writes the bundle once and keeps
 // it in dir until it was not used for 30 days. Concurrent calls, as for many hosts, wait for
@@ -98,9 +101,6 @@ func removeUnused(dir string) {
 // partial is the pattern for the names of incomplete bundles.
 const partial = ".bundle-*"
 
-// bundleLevel of compression takes less time than each other one, and no more space than the fastest.
-const bundleLevel = 2
-
 // writeBundle writes the archive, and then its checksum.
 func writeBundle(path string, programs Programs) (sum []byte, err error) {
 	temporary, err := os.CreateTemp(filepath.Dir(path), partial)
@@ -113,19 +113,13 @@ func writeBundle(path string, programs Programs) (sum []byte, err error) {
 		}
 	}()
 	hash := sha256.New()
-	compressed, err := gzip.NewWriterLevel(io.MultiWriter(temporary, hash), bundleLevel)
-	if err != nil {
-		return nil, err
-	}
-	archive := tar.NewWriter(compressed)
+	archive := tar.NewWriter(io.MultiWriter(temporary, hash))
 	for _, name := range bundleOrder {
-		if programs[name] != "" {
-			if err := addProgram(archive, name, programs[name]); err != nil {
-				return nil, err
-			}
+		if err == nil && programs[name] != "" {
+			err = addProgram(archive, name, programs)
 		}
 	}
-	if err := errors.Join(archive.Close(), compressed.Close(), temporary.Sync()); err != nil {
+	if err := errors.Join(err, archive.Close(), temporary.Sync()); err != nil {
 		return nil, err
 	}
 	if err := os.Rename(temporary.Name(), path); err != nil {
@@ -165,7 +159,7 @@ func others(find func(name string) string) (map[string]Bundle, error) {
 		if raw, err := hex.DecodeString(hash); err != nil || len(raw) != sha256.Size {
 			return nil, fmt.Errorf("%s.sha256 has no checksum of SHA-256", path)
 		}
-		found[machine] = Bundle{Path: path, SHA256: hash, Size: info.Size()}
+		found[machine] = Bundle{Path: path, SHA256: hash, Size: info.Size(), Gzip: true}
 	}
 	return found, nil
 }
@@ -174,31 +168,39 @@ func others(find func(name string) string) (map[string]Bundle, error) {
 func choice(bundles map[string]Bundle, own string) string {
 	if len(bundles) == 1 {
 		for _, only := range bundles {
-			return "S=" + only.SHA256
+			return only.choose()
 		}
 	}
 	var text strings.Builder
 	text.WriteString("case $(uname -m) in")
 	for _, machine := range slices.Sorted(maps.Keys(bundles)) {
-		fmt.Fprintf(&text, " %s) S=%s;;", machine, bundles[machine].SHA256)
+		fmt.Fprintf(&text, " %s) %s;;", machine, bundles[machine].choose())
 	}
-	return text.String() + " *) S=" + bundles[own].SHA256 + ";; esac"
+	return text.String() + " *) " + bundles[own].choose() + ";; esac"
 }
 
-func addProgram(archive *tar.Writer, name, path string) error {
-	file, err := os.Open(path)
+// choose returns the part of the script that selects a bundle.
+func (b Bundle) choose() string {
+	if b.Gzip {
+		return `S=` + b.SHA256 + ` Z="gzip -dc"`
+	}
+	return "S=" + b.SHA256 + " Z=cat"
+}
+
+// addProgram adds a program: the one that restores the others as it is, the others compressed.
+func addProgram(archive *tar.Writer, name string, programs Programs) error {
+	content, err := os.ReadFile(programs[name])
+	if name != restorer && programs[restorer] != "" {
+		content, err = packed.Pack(programs[name])
+		name += packed.Ending
+	}
 	if err != nil {
 		return err
 	}
-	defer func() { _ = file.Close() }() // it was only read
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	header := tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o755, Size: info.Size(), ModTime: time.Unix(0, 0)}
+	header := tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o755, Size: int64(len(content)), ModTime: time.Unix(0, 0)}
 	if err := archive.WriteHeader(&header); err != nil {
 		return err
 	}
-	_, err = io.Copy(archive, file)
+	_, err = archive.Write(content)
 	return err
 }

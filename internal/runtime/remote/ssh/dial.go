@@ -28,7 +28,7 @@ const (
 
 // script installs the program if it is missing, removes programs that were not used for
 // 30 days, and executes the installed program. It has no single quotes. Its parameters
-// are the choice of the bundle's checksum and the data directory.
+// are the choice of the bundle's checksum, with the program that reads its archive, and the data directory.
 //
 // A shell may print the script before it runs it, so none of the lines that are waited for is in it.
 // The write after a failure has the reason printed where the disk is full: tar may print only how
@@ -36,7 +36,8 @@ const (
 const script = `umask 077; R=DEPLOYSTER; %s; D=%s/far/$S; T=$D.$$
 install() {
 LC_ALL=C; export LC_ALL; mkdir -p $T && head -c $1 >$T/bundle && echo "$S  $T/bundle" | sha256sum -c - >/dev/null &&
-gzip -dc <$T/bundle | tar -xf - -C $T && rm $T/bundle && { mv -T $T $D || { rm -rf $T; [ -x $D/deployster ]; }; } ||
+$Z <$T/bundle | tar -xf - -C $T && rm $T/bundle &&
+{ [ -x $T/deployster ] || $T/deployster-agent -unpack $T; } && { mv -T $T $D || { rm -rf $T; [ -x $D/deployster ]; }; } ||
 { head -c 65536 /dev/zero >>$T/bundle; false; }
 }
 wrong() { echo "$1" | head -n 30 | sed "s|^|$R-WRONG |"; exit 1; }

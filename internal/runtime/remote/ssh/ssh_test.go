@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"deployster/internal/base/packed"
 	"deployster/internal/runtime/claims"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
@@ -23,6 +24,13 @@ import (
 
 // TestMain lets the test binary be the program that is installed on a host.
 func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == packed.Flag {
+		if err := packed.Unpack(os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	if len(os.Args) == 2 && os.Args[1] == "far" {
 		fmt.Println(remote.Ready)
 		_ = remote.Serve(context.Background(), stdio{os.Stdin, os.Stdout}, place{}, remote.DefaultTiming()) // it ends with its client
@@ -85,7 +93,7 @@ func newEnv(t *testing.T, before string) *env {
 	return &env{host: runner.Host{Name: "web", Address: "web", DataDir: filepath.Join(t.TempDir(), "data")},
 		options: Options{Command: []string{"sh", "-c", before + "\nfor last; do :; done; eval \"$last\"", "ssh"},
 			Bundle: func(ctx context.Context) (Bundle, error) {
-				return MakeBundle(ctx, Programs{"deployster": self}, bundles)
+				return MakeBundle(ctx, Programs{"deployster": self, restorer: self}, bundles)
 			},
 			Arch: strings.TrimSpace(string(machine)), Timing: remote.DefaultTiming()}}
 }
