@@ -94,6 +94,7 @@ func Dial(ctx context.Context, a runner.Host, h remote.Hello, o Options) (*remot
 	}
 	stop := context.AfterFunc(ctx, s.ssh.Kill)
 	err = s.begin(bundles, o.Arch)
+	s.ended()
 	if !stop() {
 		err = context.Cause(ctx)
 	}

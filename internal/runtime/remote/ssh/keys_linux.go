@@ -6,15 +6,16 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"deployster/internal/base/rootless"
 )
 
-// keysFile is a known_hosts file in memory only, which disappears when this process ends.
-type keysFile struct {
-	path string
-	file *os.File
-}
-
+// writeKeys writes a file in memory only, which disappears when this process ends. In the namespace of a user who is not
+// root, ssh runs in another one, and may not read the files of this process.
 func writeKeys(text string) (*keysFile, error) {
+	if rootless.Inside() {
+		return keysOnDisk(text)
+	}
 	fd, err := unix.MemfdCreate("known_hosts", unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("cannot keep the key of a host in memory: %w", err)
@@ -23,7 +24,5 @@ func writeKeys(text string) (*keysFile, error) {
 	if _, err := file.WriteString(text); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	return &keysFile{fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), file.Fd()), file}, nil
+	return &keysFile{fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), file.Fd()), func() { _ = file.Close() }}, nil // it was only read
 }
-
-func (k *keysFile) close() { _ = k.file.Close() } // it was only read

@@ -2,25 +2,4 @@
 
 package ssh
 
-import (
-	"errors"
-	"fmt"
-	"os"
-)
-
-// keysFile is a known_hosts file. It stays if this process is killed: it has nothing secret.
-type keysFile struct{ path string }
-
-func writeKeys(text string) (*keysFile, error) {
-	file, err := os.CreateTemp("", "deployster-known-hosts-*")
-	if err != nil {
-		return nil, fmt.Errorf("cannot write down the key of a host: %w", err)
-	}
-	_, err = file.WriteString(text)
-	if err = errors.Join(err, file.Close()); err != nil {
-		return nil, errors.Join(err, os.Remove(file.Name()))
-	}
-	return &keysFile{file.Name()}, nil
-}
-
-func (k *keysFile) close() { _ = os.Remove(k.path) } // it was only read
+func writeKeys(text string) (*keysFile, error) { return keysOnDisk(text) }

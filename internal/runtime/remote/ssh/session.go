@@ -13,6 +13,7 @@ type session struct {
 	ssh     *child.Process
 	heard   int         // bytes that were read
 	printed *runner.Log // those of them that are not of the script
+	ended   func()      // removes the file with the host's key, which ssh has read when the host answers
 }
 
 func start(a runner.Host, o Options, script string, fresh bool) (*session, error) {
@@ -34,7 +35,7 @@ func start(a runner.Host, o Options, script string, fresh bool) (*session, error
 		ended()
 		return nil, &remote.UnreachableError{Reason: fmt.Sprintf("%s cannot be started: %s", command[0], err)}
 	}
-	return &session{ssh: process, printed: runner.NewLog(8 << 10)}, nil
+	return &session{ssh: process, printed: runner.NewLog(8 << 10), ended: ended}, nil
 }
 
 // kill kills ssh and waits for its end. An agent whose connection is lost ends too.
