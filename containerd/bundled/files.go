@@ -20,7 +20,7 @@ import (
 	"deployster/internal/runtime/runner/imagestore"
 )
 
-// Files are the images that come with deployster, as they lie in its files. Whoever is sent their contents
+// Files are the images that come with deployster, in its files. Whoever is sent their contents
 // compares these with the digests.
 type Files struct {
 	dirs []string // where their layouts may be, the first ones first

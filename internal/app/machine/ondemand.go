@@ -22,7 +22,7 @@ type Bundled interface {
 }
 
 // onDemand is a Runtime that is opened when something needs it: an image that runs on this machine, or one that did not
-// come with deployster. Those that did are read where they lie, so that what hosts do alone takes no containerd here.
+// come with deployster. Those that did are read from its files, so that what hosts do alone takes no containerd here.
 type onDemand struct {
 	bundled   Bundled
 	artifacts string
