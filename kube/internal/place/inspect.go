@@ -139,7 +139,7 @@ func (p *Place) startAgent(ctx context.Context) error {
 		Settings: runner.Settings{Capabilities: runner.Capabilities{Drop: []string{runner.AllCapabilities}}, User: "65532:65532"},
 		For:      "host check", Lineage: p.lineage, Run: p.run}
 	o.Cluster.Registries = nil // the block names the image as nodes pull it
-	m, _, err := p.pool.Take(ctx, "", o.Name, pool.Own, func() {})
+	m, _, err := p.pool.Take(ctx, "", o.Name, pool.Own, func(*pool.Member) {})
 	if err != nil {
 		return err
 	}

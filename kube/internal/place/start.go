@@ -115,7 +115,13 @@ func (p *Place) take(ctx context.Context, s runner.Spec) (*pool.Member, pool.Use
 	refused := time.Time{} // since when a quota has no room, although this command has no Pod
 	for {
 		freed := p.pool.Freed()
-		m, fresh, err := p.pool.Take(ctx, group, o.Name, use, func() { waits.say(p.usual(begun, pool.Full)) })
+		m, fresh, err := p.pool.Take(ctx, group, o.Name, use, func(starting *pool.Member) {
+			if starting != nil {
+				waits.say(starting.Why())
+				return
+			}
+			waits.say(p.usual(begun, pool.Full))
+		})
 		if err != nil {
 			return nil, use, err
 		}

@@ -10,7 +10,7 @@ import (
 // mostRequests is how many requests to workers run in one Pod at a time.
 const mostRequests = 16
 
-// Further is how long a call waits for a Pod of its group before the group gets a further one.
+// Further is how long a call waits for the Pods of its group that run before the group gets a further one.
 const Further = time.Second
 
 // Use is how an invocation uses a Pod.
@@ -36,8 +36,9 @@ type Member struct {
 	started chan struct{} // closed when it runs, or when it could not be started
 	err     error         // why it could not be started; set before started is closed
 
-	mu  sync.Mutex
-	why func() string // why it does not run yet, as it is shown; nil = that is not known
+	mu   sync.Mutex
+	why  func() string // why it does not run yet, as it is shown; nil = that is not known
+	runs time.Time     // since when it runs; zero = it does not yet
 }
 
 // Say notes why the Pod does not run yet.
@@ -66,7 +67,19 @@ func (m *Member) Err() error { return m.err }
 // Begin notes that the Pod runs, or why it could not be started.
 func (m *Member) Begin(err error) {
 	m.err = err
+	if err == nil {
+		m.mu.Lock()
+		m.runs = time.Now()
+		m.mu.Unlock()
+	}
 	close(m.started)
+}
+
+// since returns since when the Pod runs; zero = it does not yet.
+func (m *Member) since() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.runs
 }
 
 // Pool is the Pods of one command. It is safe for concurrent use.
@@ -102,8 +115,8 @@ func New(most int, remove func(*Member)) *Pool {
 const Full = "this command has as many Pods as it may have"
 
 // Take waits until an invocation has a place in a Pod. If fresh is true the caller must make the Pod by that name, and
-// call Member.Begin. waits is called while there is no place.
-func (p *Pool) Take(ctx context.Context, group, name string, use Use, waits func()) (m *Member, fresh bool, err error) {
+// call Member.Begin. waits is called while there is no place, with a Pod of the group that is about to run; nil = there is none.
+func (p *Pool) Take(ctx context.Context, group, name string, use Use, waits func(starting *Member)) (m *Member, fresh bool, err error) {
 	w := &waiter{group: group, use: use, name: name, since: time.Now(), got: make(chan *Member, 1)}
 	p.mu.Lock()
 	p.queue = append(p.queue, w)
@@ -116,10 +129,11 @@ func (p *Pool) Take(ctx context.Context, group, name string, use Use, waits func
 		case m := <-w.got:
 			return m, w.fresh, nil
 		case <-tick.C:
-			waits()
 			p.mu.Lock()
 			p.dispatch()
+			starting := p.starting(w)
 			p.mu.Unlock()
+			waits(starting)
 		case <-ctx.Done():
 			return nil, false, p.giveUp(ctx, w)
 		}
@@ -155,20 +169,57 @@ func (p *Pool) dispatch() {
 	})
 }
 
+// shared returns the Pods that an invocation may share.
+func (p *Pool) shared(w *waiter) (list []*Member) {
+	for _, m := range p.members {
+		if w.use != Own && m.group == w.group && !m.dead {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// starting returns a Pod that an invocation could share once it runs; nil = there is none.
+func (p *Pool) starting(w *waiter) *Member {
+	for _, m := range p.shared(w) {
+		if m.since().IsZero() {
+			return m
+		}
+	}
+	return nil
+}
+
+// enough reports whether the Pods of a group are as many as it needs: one that starts is no reason for another, and no more
+// start at a time than run.
+func enough(w *waiter, group []*Member) bool {
+	since, runs := w.since, 0
+	for _, m := range group {
+		if at := m.since(); !at.IsZero() {
+			runs++
+			since = later(since, at)
+		}
+	}
+	starts := len(group) - runs
+	return len(group) > 0 && (starts >= runs || time.Since(since) < Further)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
 // grant returns the Pod for an invocation; nil = it must wait.
 func (p *Pool) grant(w *waiter) *Member {
-	first := true
-	for _, m := range p.members {
-		if w.use == Own || m.group != w.group || m.dead {
-			continue
-		}
-		first = false
+	group := p.shared(w)
+	for _, m := range group {
 		if m.fits(w.use) {
 			m.enter(w.use)
 			return m
 		}
 	}
-	if w.use != Own && !first && time.Since(w.since) < Further {
+	if enough(w, group) {
 		return nil
 	}
 	if p.used >= p.limit {
