@@ -17,7 +17,6 @@ import (
 	"deployster/plan/observe"
 	"deployster/plan/reason"
 	"deployster/state"
-	"deployster/state/actions"
 	"deployster/state/moves"
 )
 
@@ -206,10 +205,10 @@ func remade(ctx context.Context, at *router.Places, m *config.Manifest, o Subjec
 // today, as a plan does. It connects to hosts only if an action may be open on one, or if
 // too selects an entry on one.
 func Locate(ctx context.Context, at *router.Places, m *config.Manifest, prior state.Snapshot, atOnce int,
-	too func(actions.Unsettled) bool) (state.Snapshot, error) {
+	too func(addr string) bool) (state.Snapshot, error) {
 	var begun []string
 	for _, addr := range sorted(prior.Unsettled) {
-		if u := prior.Unsettled[addr]; prior.Host(addr) != nil && (len(u.Open()) > 0 || too(u)) {
+		if u := prior.Unsettled[addr]; prior.Host(addr) != nil && (len(u.Open()) > 0 || too(addr)) {
 			on, _ := moves.OperationAt(addr)
 			begun = append(begun, on)
 		}

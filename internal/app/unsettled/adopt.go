@@ -35,7 +35,8 @@ import (
 // Actions on hosts are searched for on the machines where they were started. Adopt
 // returns the resources whose machine is unreachable: an action may still run there.
 func (f Finder) Adopt(ctx context.Context, store *state.Store, p *plan.Plan) (left []string, err error) {
-	snapshot, err := f.locate(ctx, store.Snapshot(), func(u actions.Unsettled) bool { return p != nil && u.Plan == p.ID })
+	prior := store.Snapshot()
+	snapshot, err := f.locate(ctx, prior, func(addr string) bool { return leaves(prior, addr, p) })
 	if err != nil {
 		return nil, err
 	}
@@ -59,12 +60,20 @@ func (f Finder) on(s state.Snapshot, addr string) router.Adopter {
 	return f.Places.AdopterFor(s.Host(addr))
 }
 
-// discardEnded removes the traces in containerd of the actions of a resumed plan whose
-// end is recorded. A second attempt has the same key, and the trace of the first one must
-// not be taken for its end.
+// leaves reports whether what the ended actions of a resource have left is removed: those of a resumed plan, and those in
+// a cluster, where a Pod would stay.
+func leaves(s state.Snapshot, addr string, p *plan.Plan) bool {
+	return resumes(s.Unsettled[addr], p) || s.Host(addr).InCluster()
+}
+
+func resumes(u actions.Unsettled, p *plan.Plan) bool { return p != nil && u.Plan == p.ID }
+
+// discardEnded removes the traces of actions whose end is recorded, where their command was killed before it did: in
+// clusters, and those of a resumed plan everywhere. There a second attempt has the same key, and the trace of the first one
+// must not be taken for its end.
 func (f Finder) discardEnded(ctx context.Context, snapshot state.Snapshot, p *plan.Plan) error {
 	for addr, u := range snapshot.Unsettled {
-		if p == nil || u.Plan != p.ID {
+		if !leaves(snapshot, addr, p) {
 			continue
 		}
 		for _, a := range u.Actions {
@@ -75,7 +84,9 @@ func (f Finder) discardEnded(ctx context.Context, snapshot state.Snapshot, p *pl
 			if diag.Is[*runner.HostError](err) {
 				continue // the plan does not resume what is on that host
 			}
-			if err != nil {
+			if err != nil && !resumes(u, p) {
+				f.Command.Work.Warn(left(addr, a, err))
+			} else if err != nil {
 				return diag.Errorf("Cannot continue a plan", "%s of %s, started by %s, has ended and cannot be run again: "+
 					"%s.", a.Action, addr,
 					u.By, err)
@@ -209,7 +220,7 @@ func whyUnknown(by actions.By, on *runner.Host, why string) string {
 // It returns the state with the data that ended actions have printed since. left are the
 // resources whose machine is unreachable.
 func (f Finder) View(ctx context.Context, recorded state.Snapshot) (now state.Snapshot, left []string, err error) {
-	prior, err := f.locate(ctx, recorded, func(actions.Unsettled) bool { return false })
+	prior, err := f.locate(ctx, recorded, func(string) bool { return false })
 	if err != nil {
 		return recorded, nil, err
 	}

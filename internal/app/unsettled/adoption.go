@@ -127,9 +127,14 @@ func (n *adoption) settle() error {
 		}
 		n.finder.recordAdopted(f.addr, runner.NameOf(n.next.Host(f.addr)), f.a, f.out)
 		if err := f.at.Discard(context.Background(), f.a.Key); err != nil {
-			n.finder.Command.Work.Warn(diag.Warningf("Something was left in containerd",
-				"The outcome of %s of %s is recorded, and its remains could not be removed: %s.", f.a.Action, f.addr, err))
+			n.finder.Command.Work.Warn(left(f.addr, f.a, err))
 		}
 	}
 	return nil
+}
+
+// left returns the warning that an action has left something.
+func left(addr string, a actions.Attempt, err error) *diag.Diagnostic {
+	return diag.Warningf("Something was left of an action", "The outcome of %s of %s is recorded, and its remains could not be removed: %s.",
+		a.Action, addr, err)
 }

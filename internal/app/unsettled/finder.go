@@ -8,7 +8,6 @@ import (
 	"deployster/internal/app/hosts"
 	"deployster/internal/runtime/remote/router"
 	"deployster/state"
-	"deployster/state/actions"
 )
 
 // Finder finds out how the actions of a state ended.
@@ -20,7 +19,18 @@ type Finder struct {
 	AtOnce   int              // how many hosts are greeted concurrently; 0 = order.Hosts
 }
 
+// Open returns the IDs of the actions whose end a state does not know.
+func Open(s state.Snapshot) *[]string {
+	ids := []string{}
+	for _, addr := range s.Unknown() {
+		for _, a := range s.Unsettled[addr].Open() {
+			ids = append(ids, a.Key)
+		}
+	}
+	return &ids
+}
+
 // locate returns a state in which entries on hosts have the hosts of today.
-func (f Finder) locate(ctx context.Context, prior state.Snapshot, too func(actions.Unsettled) bool) (state.Snapshot, error) {
+func (f Finder) locate(ctx context.Context, prior state.Snapshot, too func(addr string) bool) (state.Snapshot, error) {
 	return hosts.Locate(ctx, f.Places, f.Manifest, prior, f.AtOnce, too)
 }

@@ -55,6 +55,9 @@ type Hello struct {
 	Store   string `json:"store,omitempty"`
 	Turn    uint64 `json:"turn,omitempty"`
 	Process string `json:"process,omitempty"` // describes the client, for people
+	// Open has the IDs of the actions that the client's state does not know the end of, as it was read; nil = the client does not
+	// report them. What earlier runs have left of others is of no use to anybody.
+	Open *[]string `json:"open,omitempty"`
 	// Fresh: the client connects with a TCP connection and a login of its own. It is not sent.
 	Fresh bool `json:"-"`
 }

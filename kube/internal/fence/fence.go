@@ -81,7 +81,7 @@ func Enter(ctx context.Context, c Leases, name string, h remote.Hello, patience 
 		if err := before.Refuses(h, "this namespace"); err != nil {
 			return true, fmt.Errorf("%w. If it is the newer state that was lost, remove the Lease %s", err, name)
 		}
-		f.mine = record{Fence: before.Admit(h), Unproven: before.Unproven, Open: before.Open, Holder: rand.Text(), Try: rand.Text()}
+		f.mine = record{Fence: before.Admit(h), Unproven: before.Unproven, Open: before.stillOpen(h), Holder: rand.Text(), Try: rand.Text()}
 		lease, err = f.put(ctx, lease, f.mine)
 		if err == nil {
 			f.lease, f.uid = lease, lease.UID
@@ -89,6 +89,15 @@ func Enter(ctx context.Context, c Leases, name string, h remote.Hello, patience 
 		return err == nil, err
 	})
 	return f, err
+}
+
+// stillOpen returns the Pods that are open for a client that is admitted after the record: without those whose ends its state has, since a
+// client that was killed could not take them out. What the same run has begun is not in the state that it was greeted with.
+func (r record) stillOpen(h remote.Hello) []string {
+	if r.Run == h.Run {
+		return r.Open
+	}
+	return slices.DeleteFunc(slices.Clone(r.Open), func(pod string) bool { return !h.MayHaveOpen(pod) })
 }
 
 // retry calls do until it is done, with or without an error, or an error shows that another try does not help.

@@ -35,13 +35,20 @@ func (p *Place) Close() error {
 	return err
 }
 
-// useless returns the Pods of earlier commands that have ended and prove no outcome, such as evicted ones. This command has
-// reported why they ended; those of its own stay for people until the next one.
+// useless returns the Pods of earlier commands that have ended and that no state waits for, and those that prove no outcome, such as
+// evicted ones. This command has reported why they ended; those of its own stay for people until the next one.
 func (p *Place) useless() []*core.Pod {
 	if p.fence == nil {
 		return nil
 	}
 	return slices.DeleteFunc(p.pods.All(), func(pod *core.Pod) bool {
-		return pod.Labels[podspec.LabelRun] == p.run || !podstatus.EndOf(pod).Unknown()
+		return !p.over(pod, p.fence.Opened()) && (p.ofThisRun(pod) || !podstatus.EndOf(pod).Unknown())
 	})
 }
+
+// over reports whether a Pod of an earlier command has ended, and is not among those that are open for its state.
+func (p *Place) over(pod *core.Pod, open []string) bool {
+	return podstatus.EndOf(pod).Over && !p.ofThisRun(pod) && !slices.Contains(open, pod.Name)
+}
+
+func (p *Place) ofThisRun(pod *core.Pod) bool { return pod.Labels[podspec.LabelRun] == p.run }

@@ -60,7 +60,7 @@ const dialAgain = 10 * time.Second
 // dial connects to the agent of a Pod.
 func (p *Place) dial(ctx context.Context, h runner.Host) (*remote.Client, error) {
 	hello := p.hello
-	hello.Build = remote.AgentVersion
+	hello.Build, hello.Open = remote.AgentVersion, nil
 	limit := time.Now().Add(min(dialAgain, p.o.Timing.Patience))
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		seen, changed := p.pods.Get(h.Name)

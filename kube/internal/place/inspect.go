@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	authorization "k8s.io/api/authorization/v1"
@@ -14,7 +13,6 @@ import (
 	"deployster/internal/runtime/runner"
 	"deployster/kube/internal/fence"
 	"deployster/kube/internal/podspec"
-	"deployster/kube/internal/podstatus"
 	"deployster/kube/internal/pool"
 )
 
@@ -186,7 +184,7 @@ func (p *Place) prune(ctx context.Context, i remote.Inspection) (ended, pruned i
 	}
 	open := map[string][]string{} // by lineage
 	for _, pod := range list.Items {
-		if !podstatus.EndOf(&pod).Over || pod.Labels[podspec.LabelRun] == p.run {
+		if !p.over(&pod, nil) {
 			continue
 		}
 		lineage := pod.Labels[podspec.LabelLineage]
@@ -195,7 +193,7 @@ func (p *Place) prune(ctx context.Context, i remote.Inspection) (ended, pruned i
 				return ended, pruned, err
 			}
 		}
-		if slices.Contains(open[lineage], pod.Name) {
+		if !p.over(&pod, open[lineage]) {
 			continue
 		}
 		if ended++; !i.Prune {
