@@ -81,7 +81,10 @@ func View(ctx context.Context, c command.Command, o Opened, m *machine.Machine, 
 	if n.Prior, n.Open, err = n.finder(c).View(ctx, o.Prior); err != nil {
 		return Connected{}, err
 	}
-	return n.reach(ctx, c, h.FailUnreachable, true)
+	if n, err = n.reach(ctx, c, h.FailUnreachable, true); err == nil {
+		hosts.RemoveEnded(ctx, n.Places, n.Manifest, n.Pins, n.Prior.Lineage)
+	}
+	return n, err
 }
 
 // Compare connects for a command that plans no changes, and takes the ends of actions as they are recorded.

@@ -24,6 +24,8 @@ type Inspection struct {
 	Start bool `json:"start,omitempty"` // start a container, and remove it
 	Prune bool `json:"prune,omitempty"` // remove the containers of earlier commands that have ended
 	All   bool `json:"all,omitempty"`   // count and prune those of all states, and not of the client's alone
+	// Lineage is that of a state whose containers are pruned, and nothing else is inspected.
+	Lineage string `json:"lineage,omitempty"`
 }
 
 // Found is the result of an Inspection.

@@ -44,6 +44,10 @@ func (p *Place) rights() []right {
 
 // Inspect implements remote.Inspector.
 func (p *Place) Inspect(ctx context.Context, i remote.Inspection) (found remote.Found, err error) {
+	if i.Lineage != "" {
+		found.Ended, found.Pruned, err = p.prune(ctx, i)
+		return found, err
+	}
 	version, err := p.o.API.Server(ctx)
 	if err != nil {
 		return found, unreachable(err)
@@ -175,8 +179,12 @@ func (p *Place) left(ctx context.Context) (facts []string, err error) {
 // that is requested.
 func (p *Place) prune(ctx context.Context, i remote.Inspection) (ended, pruned int, err error) {
 	selector := podspec.LabelManaged + "=" + podspec.Managed
-	if !i.All && p.lineage != "" {
-		selector += "," + podspec.LabelLineage + "=" + p.lineage
+	lineage := p.lineage
+	if i.Lineage != "" {
+		lineage = hash(i.Lineage)
+	}
+	if !i.All && lineage != "" {
+		selector += "," + podspec.LabelLineage + "=" + lineage
 	}
 	list, err := p.o.API.ListPods(ctx, selector)
 	if err != nil {

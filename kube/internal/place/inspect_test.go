@@ -95,9 +95,20 @@ func TestInspect_PrunesWhatHasEnded(t *testing.T) {
 	if found, err := client.Inspect(t.Context(), remote.Inspection{Prune: true}); err != nil || found.Ended != 0 || len(c.Pods()) != 1 {
 		t.Errorf("an open action: %+v, %v", found, err)
 	}
+	found, err := client.Inspect(t.Context(), remote.Inspection{Prune: true, Lineage: "lineage"})
+	if err != nil || found.Ended != 0 || len(c.Pods()) != 1 {
+		t.Errorf("an open action of the state: %+v, %v", found, err)
+	}
 	c.RemoveLeases() // nobody waits for it
+	if found, err = client.Inspect(t.Context(), remote.Inspection{Prune: true, Lineage: "another"}); err != nil || found.Ended != 0 {
+		t.Errorf("another state's: %+v, %v", found, err)
+	}
 	for i, want := range []remote.Found{{Ended: 1}, {Ended: 1, Pruned: 1}, {}} {
-		found, err := client.Inspect(t.Context(), remote.Inspection{Prune: i == 1, All: i > 0})
+		ask := remote.Inspection{Prune: i == 1, All: i != 1}
+		if i == 1 {
+			ask.Lineage = "lineage"
+		}
+		found, err := client.Inspect(t.Context(), ask)
 		if err != nil || found.Ended != want.Ended || found.Pruned != want.Pruned {
 			t.Errorf("%d: %+v, %v", i, found, err)
 		}

@@ -109,6 +109,9 @@ func TestEnter_LeavesOpenWhatTheStateDoesNotKnow(t *testing.T) {
 			if err := p.Close(); err != nil {
 				t.Error(err)
 			}
+			if open := c.openIn(t); len(open) != 1 || len(c.Pods()) != 1 {
+				t.Errorf("the Lease names %q, and there are %d Pods", open, len(c.Pods()))
+			}
 			h.Run, h.Epoch = "last", 3
 			h.Open = &[]string{"one"}
 			_, last := c.entered(t, h)
