@@ -3,9 +3,14 @@
 package kubenode_test
 
 import (
+	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -105,4 +110,52 @@ func TestApply_ContinuesAnActionOfAKilledClient(t *testing.T) {
 		t.Errorf("the object is %q", got)
 	}
 	p.empty()
+}
+
+// The client is killed when it removes the Pod of an action whose end is recorded: the next command of the state removes it.
+func TestApply_RemovesThePodOfAKilledClient(t *testing.T) {
+	onNode(t)
+	p := newProject(t)
+	p.host("")
+	p.files("", resource("main", "true"))
+	p.run(0, "init")
+	cmd := p.command("apply", "-auto-approve")
+	var once sync.Once
+	left := make(chan string, 1)
+	proxy := proxied(t, true, node.Server, func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/pods/d-") && p.object("main") != "" {
+			once.Do(func() {
+				children, _ := os.ReadFile(fmt.Sprintf("/proc/%[1]d/task/%[1]d/children", cmd.Process.Pid))
+				for child := range strings.FieldsSeq(string(children)) {
+					pid, _ := strconv.Atoi(child)
+					_ = syscall.Kill(pid, syscall.SIGKILL) // deployster-kube would remove the Pod
+				}
+				_ = cmd.Process.Kill() // it may have ended
+				left <- filepath.Base(r.URL.Path)
+			})
+			return false
+		}
+		return true
+	})
+	direct := p.config(p.kubectl("create", "token", "deployster", "-n", p.namespace))
+	p.write("kubeconfig", strings.Replace(direct, node.Server, proxy.URL, 1))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pod string
+	select {
+	case pod = <-left:
+	case <-time.After(5 * time.Minute):
+		t.Error("no Pod of an action is removed", p.pods())
+	}
+	_ = cmd.Wait() // killed
+	p.write("kubeconfig", direct)
+	if out := p.kubectl("get", "pods", "-n", p.namespace, "-o", "name"); !strings.Contains(out, pod) {
+		t.Fatalf("%s is not there: %s", pod, out)
+	}
+	p.run(0, "apply", "-auto-approve")
+	p.empty()
+	if got := p.object("main"); got != "hunter2\n" {
+		t.Errorf("the object is %q", got)
+	}
 }

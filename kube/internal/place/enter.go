@@ -114,7 +114,7 @@ const helloLimit = 10 * time.Second
 // takeOverPod notifies the agent of a Pod of the client, or deletes the Pod if it cannot be reached.
 func (p *Place) takeOverPod(ctx context.Context, pod *core.Pod) error {
 	end := podstatus.EndOf(pod)
-	if end.Idle() {
+	if end.Idle() || pod.Labels[podspec.LabelKind] == string(runner.Query) { // no action was ever requested of it
 		p.undo(pod.Name, string(pod.UID))
 		return nil
 	}

@@ -18,6 +18,7 @@ import (
 	"deployster/kube/internal/api"
 	"deployster/kube/internal/fakeapi"
 	"deployster/kube/internal/fence"
+	"deployster/kube/internal/podspec"
 )
 
 // A client of an older state is refused, and one that was admitted earlier begins nothing any more.
@@ -148,6 +149,36 @@ func TestStart_NotesThePodFirst(t *testing.T) {
 	_, err = first.Run(t.Context(), action(t, c, "three", "exit", "0"))
 	if err == nil || !strings.Contains(err.Error(), "has taken over here (epoch 6, run later)") || created != 2 {
 		t.Errorf("got %v, and %d Pods were created", err, created)
+	}
+}
+
+// What an earlier run has left of its queries is removed, although its agents still run.
+func TestEnter_RemovesQueriesOfEarlierRuns(t *testing.T) {
+	c, k := newCluster(t), &killed{at: -1}
+	first := c.doomed(t, acts(1), k)
+	query, act := action(t, c, "", "obey"), action(t, c, "one", "obey")
+	query.Kind = runner.Query
+	var begun sync.WaitGroup
+	for _, s := range []runner.Spec{query, act} {
+		begun.Add(1)
+		s.Stdout = onFirst(begun.Done)
+		go func() { _, _ = first.Run(t.Context(), s) }() // its client is killed
+	}
+	begun.Wait()
+	k.kill()
+	h := acts(2)
+	h.Run = "later"
+	next := c.client(t, h)
+	if _, err := next.Welcome(t.Context(), next.host); err != nil {
+		t.Fatal(err)
+	}
+	for _, pod := range c.Pods() {
+		if pod.Labels[podspec.LabelKind] != string(runner.Action) {
+			t.Errorf("the Pod %s is there", pod.Name)
+		}
+	}
+	if n := len(c.Pods()); n != 1 {
+		t.Errorf("%d Pods", n)
 	}
 }
 
