@@ -1,9 +1,11 @@
 package jsondoc
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,23 +21,45 @@ func Value(data []byte) (any, error) { return value(data, foreign()) }
 
 func value(data []byte, within limits) (any, error) {
 	r := valueReader{left: within}
-	if jsonv2.Unmarshal(data, &r) != nil {
+	if !decoded(data, r.read) {
 		return nil, explain(data, within)
 	}
 	return r.whole, nil
 }
 
+// decoder is one with its input. It is used again for the next document: to make one costs more than to read a small document.
+type decoder struct {
+	*jsontext.Decoder
+	input bytes.Buffer
+}
+
+var idle = sync.Pool{New: func() any {
+	d := &decoder{}
+	d.Decoder = jsontext.NewDecoder(&d.input)
+	return d
+}}
+
+// decoded reports whether read has read one document, after which nothing follows.
+func decoded(data []byte, read func(*jsontext.Decoder) error) bool {
+	d := idle.Get().(*decoder)
+	d.input = *bytes.NewBuffer(data)
+	d.Reset(&d.input)
+	ok := read(d.Decoder) == nil && len(bytes.TrimLeft(data[d.InputOffset():], " \t\r\n")) == 0
+	d.input = bytes.Buffer{}
+	d.Reset(&d.input)
+	idle.Put(d)
+	return ok
+}
+
 // valueReader reads one document in one pass. It stops at the first error, and explain
-// then describes it. The library, which calls it, uses its decoders again for the next
-// document: to make one costs more than to read a small document.
+// then describes it.
 type valueReader struct {
 	dec   *jsontext.Decoder
 	left  limits
 	whole any // the result
 }
 
-// UnmarshalJSONFrom implements jsonv2.UnmarshalerFrom.
-func (r *valueReader) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+func (r *valueReader) read(dec *jsontext.Decoder) error {
 	r.dec = dec
 	whole, ok := r.value()
 	if r.whole = whole; !ok {
@@ -112,7 +136,7 @@ func OwnObject(data []byte) (map[string]json.RawMessage, error) { return object(
 
 func object(data []byte, within limits) (map[string]json.RawMessage, error) {
 	r := memberReader{data: data, members: map[string]json.RawMessage{}}
-	if jsonv2.Unmarshal(data, &r) == nil && within.allow(data) {
+	if decoded(data, r.read) && within.allow(data) {
 		return r.members, nil
 	}
 	if err := explain(data, within); err != nil {
@@ -130,8 +154,7 @@ type memberReader struct {
 	members map[string]json.RawMessage
 }
 
-// UnmarshalJSONFrom implements jsonv2.UnmarshalerFrom.
-func (r *memberReader) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+func (r *memberReader) read(dec *jsontext.Decoder) error {
 	if begin, err := dec.ReadToken(); err != nil || begin.Kind() != '{' {
 		return errUnread
 	}

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"io"
 
-	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/runner"
-	"deployster/protocol"
 )
 
 // Output is the replies of a worker to one request.
@@ -33,8 +31,8 @@ func Replay(stdout io.Reader, wanted func(request int64) bool) (outputs map[int6
 			return outputs, end, err
 		}
 		end += int64(len(line))
-		var r protocol.WorkerReply
-		if err := jsondoc.Read(bytes.TrimLeft(line, "\x00"), &r); err != nil || !wanted(r.ID) {
+		r, err := reply(bytes.TrimLeft(line, "\x00"))
+		if err != nil || !wanted(r.ID) {
 			continue
 		}
 		out := outputs[r.ID]
@@ -68,8 +66,8 @@ func (p *Filter) Write(b []byte) (int, error) {
 			return len(b), nil
 		}
 		p.rest = rest
-		var r protocol.WorkerReply
-		if err := jsondoc.Read(bytes.TrimLeft(line, "\x00"), &r); err != nil || r.ID != p.Request {
+		r, err := reply(bytes.TrimLeft(line, "\x00"))
+		if err != nil || r.ID != p.Request {
 			continue
 		}
 		p.Stdout, p.Stderr = pass(p.Stdout, r.Stdout), pass(p.Stderr, r.Stderr)

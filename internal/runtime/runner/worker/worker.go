@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"deployster/internal/base/diag"
-	"deployster/internal/base/jsondoc"
 	"deployster/internal/runtime/runner"
 	"deployster/protocol"
 )
@@ -170,7 +169,8 @@ func (w *worker) handleReply(line []byte, at int64) error {
 	blank := len(bytes.TrimSpace(line)) == 0
 	var r protocol.WorkerReply
 	if !blank {
-		if err := jsondoc.Read(line, &r); err != nil {
+		var err error
+		if r, err = reply(line); err != nil {
 			return fmt.Errorf("a line on its stdout is not a reply (%w): %s", err, w.cut(line))
 		}
 	}
