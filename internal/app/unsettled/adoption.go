@@ -135,6 +135,6 @@ func (n *adoption) settle() error {
 
 // left returns the warning that an action has left something.
 func left(addr string, a actions.Attempt, err error) *diag.Diagnostic {
-	return diag.Warningf("Something was left of an action", "The outcome of %s of %s is recorded, and its remains could not be removed: %s.",
-		a.Action, addr, err)
+	return diag.Warningf("Something was left of an action",
+		"The outcome of %s of %s is recorded, and its remains could not be removed: %s.", a.Action, addr, err)
 }

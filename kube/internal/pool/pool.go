@@ -13,82 +13,13 @@ const mostRequests = 16
 // Further is how long a call waits for the Pods of its group that run before the group gets a further one.
 const Further = time.Second
 
-// Use is how an invocation uses a Pod.
-type Use int
-
-// The uses: a Pod of its own, a request to a worker, or a process in addition to the workers, one at a time.
-const (
-	Own Use = iota
-	Request
-	Process
-)
-
-// Member is a Pod, from the decision that it is made on.
-type Member struct {
-	Name string
-	UID  string // of the Pod, once it was created; set before Begin
-
-	group    string // "" = it belongs to one invocation
-	requests int
-	process  bool
-	dead     bool // it gets no further invocations
-
-	started chan struct{} // closed when it runs, or when it could not be started
-	err     error         // why it could not be started; set before started is closed
-
-	mu   sync.Mutex
-	why  func() string // why it does not run yet, as it is shown; nil = that is not known
-	runs time.Time     // since when it runs; zero = it does not yet
-}
-
-// Say notes why the Pod does not run yet.
-func (m *Member) Say(why func() string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.why = why
-}
-
-// Why returns why the Pod does not run yet.
-func (m *Member) Why() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.why == nil {
-		return ""
-	}
-	return m.why()
-}
-
-// Started returns a channel that is closed when the Pod runs, or when it could not be started.
-func (m *Member) Started() <-chan struct{} { return m.started }
-
-// Err returns why the Pod could not be started. It may be called after Started.
-func (m *Member) Err() error { return m.err }
-
-// Begin notes that the Pod runs, or why it could not be started.
-func (m *Member) Begin(err error) {
-	m.err = err
-	if err == nil {
-		m.mu.Lock()
-		m.runs = time.Now()
-		m.mu.Unlock()
-	}
-	close(m.started)
-}
-
-// since returns since when the Pod runs; zero = it does not yet.
-func (m *Member) since() time.Time {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.runs
-}
-
 // Pool is the Pods of one command. It is safe for concurrent use.
 type Pool struct {
 	remove func(*Member) // removes a Pod without blocking, and calls Free
 
 	mu      sync.Mutex
-	most    int // Pods at a time
-	limit   int // Pods at a time, as a quota allows
+	most    int // Pods at one time
+	limit   int // Pods at one time, as a quota allows
 	used    int // Pods that exist, or are about to
 	leaving int // Pods that are being removed
 	members []*Member
@@ -106,13 +37,13 @@ type waiter struct {
 	fresh bool // the Pod that it got must be made
 }
 
-// New returns a Pool of at most that many Pods. remove removes a Pod without blocking, and calls Free when it is removed.
+// New returns a Pool of at most so many Pods. remove removes a Pod without blocking, and calls Free when it is removed.
 func New(most int, remove func(*Member)) *Pool {
 	return &Pool{remove: remove, most: most, limit: most, freed: make(chan struct{})}
 }
 
 // Full describes what an invocation without a Pod waits for.
-const Full = "this command has as many Pods as it may have"
+const Full = "as many Pods run as this command may have at one time"
 
 // Take waits until an invocation has a place in a Pod. If fresh is true the caller must make the Pod by that name, and
 // call Member.Begin. waits is called while there is no place, with a Pod of the group that is about to run; nil = there is none.
@@ -235,22 +166,6 @@ func (p *Pool) grant(w *waiter) *Member {
 	p.members = append(p.members, m)
 	w.fresh = true
 	return m
-}
-
-func (m *Member) fits(u Use) bool {
-	if u == Process {
-		return !m.process
-	}
-	return m.requests < mostRequests
-}
-
-func (m *Member) enter(u Use) {
-	switch u {
-	case Process:
-		m.process = true
-	default:
-		m.requests++
-	}
 }
 
 // makeRoom removes an idle Pod of another group, if none is being removed.
