@@ -144,7 +144,7 @@ func (n *Connected) greetAs(c command.Command, name string) {
 		lineage = savedplan.Lineage(n.Saved)
 	}
 	as := remote.Hello{Lineage: cmp.Or(n.Prior.Lineage, lineage), Epoch: int64(n.Prior.Serial) + 1, Turn: n.store.Turn(),
-		Run: c.Work.Started.UTC().Format(time.RFC3339Nano), Process: "deployster " + name, Open: unsettled.Open(n.Prior)}
+		Run: c.Work.Started.UTC().Format(time.RFC3339Nano), Process: "deployster " + name, Open: unsettled.Open(n.store.Snapshot())}
 	if as.Turn != 0 {
 		as.Store = n.Place.String()
 	}
