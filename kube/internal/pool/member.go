@@ -8,7 +8,7 @@ import (
 // Use is how an invocation uses a Pod.
 type Use int
 
-// The uses: a Pod of its own, a request to a worker, or a process beside the workers, one at a time.
+// The uses: a Pod of its own, a request to a worker, or a process in addition to the workers, one at a time.
 const (
 	Own Use = iota
 	Request

@@ -18,8 +18,8 @@ type Pool struct {
 	remove func(*Member) // removes a Pod without blocking, and calls Free
 
 	mu      sync.Mutex
-	most    int // Pods at one time
-	limit   int // Pods at one time, as a quota allows
+	most    int // Pods at a time
+	limit   int // Pods at a time, as a quota allows
 	used    int // Pods that exist, or are about to
 	leaving int // Pods that are being removed
 	members []*Member
@@ -37,13 +37,13 @@ type waiter struct {
 	fresh bool // the Pod that it got must be made
 }
 
-// New returns a Pool of at most so many Pods. remove removes a Pod without blocking, and calls Free when it is removed.
+// New returns a Pool of at most that many Pods. remove removes a Pod without blocking, and calls Free when it is removed.
 func New(most int, remove func(*Member)) *Pool {
 	return &Pool{remove: remove, most: most, limit: most, freed: make(chan struct{})}
 }
 
 // Full describes what an invocation without a Pod waits for.
-const Full = "as many Pods run as this command may have at one time"
+const Full = "this command has as many Pods as it may have"
 
 // Take waits until an invocation has a place in a Pod. If fresh is true the caller must make the Pod by that name, and
 // call Member.Begin. waits is called while there is no place, with a Pod of the group that is about to run; nil = there is none.
