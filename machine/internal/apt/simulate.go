@@ -142,21 +142,29 @@ func ordered(ctx context.Context, m *access.Machine, args ...string) (transactio
 	return parseTransaction(out.String())
 }
 
-// refusal returns the lines in which apt says why it does not do something.
+// refusalHeadings are the headings of what cannot be satisfied: of apt, and of apt 3 where it is set to print columns.
+var refusalHeadings = []string{"The following packages have unmet dependencies:", "Unsatisfied dependencies:"}
+
+// refusal returns the lines in which apt says why it does not do something. What apt 3 prints below an error belongs to it.
 func refusal(text string) string {
 	var why []string
-	unmet := false
+	listed, below := false, false
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
-		switch {
-		case strings.HasPrefix(line, "E: "):
-			why = append(why, strings.TrimPrefix(line, "E: "))
-		case line == "The following packages have unmet dependencies:":
-			unmet = true
-		case unmet && strings.HasPrefix(line, " "):
-			why = append(why, strings.Join(strings.Fields(line), " "))
+		said, short := strings.CutPrefix(line, "E: ")
+		said, long := strings.CutPrefix(said, "Error: ")
+		words := strings.Join(strings.Fields(line), " ")
+		switch indented := strings.HasPrefix(line, " "); {
+		case short || long:
+			why, listed, below = append(why, said), false, true
+		case slices.Contains(refusalHeadings, line):
+			listed, below = true, false
+		case listed && indented:
+			why = append(why, words)
+		case below && indented:
+			why[len(why)-1] += " " + words
 		default:
-			unmet = false
+			listed, below = false, false
 		}
 	}
 	if len(why) == 0 {
