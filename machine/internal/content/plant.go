@@ -46,7 +46,7 @@ func (k Tree) Write(ctx context.Context, c *treeCall) error {
 			gone = slices.Concat(gone, have.more)
 		}
 	}
-	for _, name := range gone {
+	for _, name := range have.earlier() {
 		r[name] = ""
 	}
 	was, err := readRecord(k.Machine, c.Config.Path)
@@ -61,6 +61,9 @@ func (k Tree) Write(ctx context.Context, c *treeCall) error {
 		return err
 	}
 	p := planter{k, c, owners}
+	if gone, err = p.clear(gone, was.directories().names(), want); err != nil {
+		return err
+	}
 	for _, name := range append([]string{"."}, want.directories...) {
 		if err := p.directory(filepath.Join(c.Config.Path, name)); err != nil {
 			return err
@@ -72,6 +75,31 @@ func (k Tree) Write(ctx context.Context, c *treeCall) error {
 		}
 	}
 	return p.settle(ctx, r, gone, was.directories().names(), want.directories)
+}
+
+// clear removes what is in the place of something else that the source has, and returns what is to go later. Unless all that
+// others put there is to go, it is from an earlier source: see Tree.Read.
+func (p planter) clear(gone, former []string, want tree) (later []string, err error) {
+	var first []string
+	for _, name := range gone {
+		if want.displaces(name) {
+			first = append(first, name)
+		} else {
+			later = append(later, name)
+		}
+	}
+	if err := p.remove(first, want.directories); err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Backward(former) {
+		name = strings.TrimSuffix(name, "/")
+		if _, is := want.leaves[name]; is || want.displaces(name) && !slices.Contains(want.directories, name) {
+			if err := p.removeEmpty(name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return later, nil
 }
 
 // settle removes what is to go, and writes the record of the files.
@@ -189,9 +217,13 @@ func lchown(real string, owners replace.Change) error {
 	return os.Lchown(real, uid, gid)
 }
 
-// remove removes names, and the directories that are empty after it, but for those to be kept.
+// remove removes names, and the directories that are empty after it, but for those to be kept. A directory that somebody has put in
+// the place of a file stays, and so does all that a link in the place of a directory leads to.
 func (p planter) remove(names, keep []string) error {
 	for _, name := range slices.Backward(names) {
+		if p.isDirectory(name) || !p.isDirectory(filepath.Dir(name)) {
+			continue
+		}
 		if err := replace.Remove(p.k.Machine, filepath.Join(p.c.Config.Path, name)); err != nil {
 			return err
 		}
@@ -204,8 +236,24 @@ func (p planter) remove(names, keep []string) error {
 	return nil
 }
 
+// isDirectory reports whether a name is a directory of the tree, without a link on the way to it.
+func (p planter) isDirectory(name string) bool {
+	for ; ; name = filepath.Dir(name) {
+		info, err := os.Lstat(p.k.Machine.Path(filepath.Join(p.c.Config.Path, name)))
+		if err != nil || !info.IsDir() {
+			return false
+		}
+		if name == "." {
+			return true
+		}
+	}
+}
+
 // removeEmpty removes a directory, if it is empty.
 func (p planter) removeEmpty(name string) error {
+	if !p.isDirectory(name) {
+		return nil
+	}
 	err := replace.RemoveDirectory(p.k.Machine, filepath.Join(p.c.Config.Path, name))
 	if errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST) {
 		return nil

@@ -48,6 +48,14 @@ type TreeState struct {
 	there  bool
 }
 
+// earlier returns what came from an earlier source.
+func (s *TreeState) earlier() []string {
+	if s == nil {
+		return nil
+	}
+	return s.stale
+}
+
 type treeCall = protocol.Call[TreeConfig, TreeState]
 
 // Tree is the kind of directories with all that they hold.
@@ -91,6 +99,20 @@ func (t tree) sum() string {
 		sum.Write([]byte(name + "/\n"))
 	}
 	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// displaces reports whether a file or link of that name cannot be there: the tree has a directory in its place, or has a file or
+// link in the place of a directory that it is in.
+func (t tree) displaces(name string) bool {
+	if slices.Contains(t.directories, name) {
+		return true
+	}
+	for directory := filepath.Dir(name); directory != "."; directory = filepath.Dir(directory) {
+		if _, is := t.leaves[directory]; is {
+			return true
+		}
+	}
+	return false
 }
 
 // readTree reads a directory; of one that is wanted, only the names in it.
@@ -223,6 +245,10 @@ func (k Tree) Read(ctx context.Context, c *treeCall) (*TreeState, error) {
 	}
 	for _, list := range [][]string{s.differ, s.stale, s.more} {
 		slices.Sort(list)
+	}
+	if i := slices.IndexFunc(s.more, want.displaces); i >= 0 && !c.Config.Delete {
+		return nil, protocol.Errorf(protocol.ConfigError, "/path", "%s came from others, and the source has something else in its place: "+
+			"remove it first, or have it removed by `delete = true`", filepath.Join(c.Config.Path, s.more[i]))
 	}
 	s.SHA256, s.Files = own.sum(), len(own.leaves)
 	return s, k.attributes(ctx, c, want, s)
