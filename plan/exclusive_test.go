@@ -29,8 +29,9 @@ import (
 type jobs struct {
 	typeschema.Schemas
 	list    []string
-	broken  map[string]bool // names whose state cannot be read
-	failing error           // of the list
+	broken  map[string]bool   // names whose state cannot be read
+	after   map[string]string // which job comes after which
+	failing error             // of the list
 	memory  bool
 	mute    bool // it lists nothing
 	stays   bool // it removes nothing
@@ -46,6 +47,7 @@ func (j *jobs) Init(_ context.Context, t typeclient.Target) (protocol.Type, erro
 	ty := protocol.Type{Reference: t.Reference, Digest: "sha256:1", Protocol: 2, StateAction: protocol.Command{Args: []string{"state"}}}
 	if strings.HasPrefix(t.Reference, "job") {
 		ty.Kind, ty.Identity, ty.Absent, ty.Memory = "job", []string{"/name"}, !j.stays, j.memory
+		ty.AutoEdges = []protocol.AutoEdge{{By: "/after", Kind: "job"}}
 		if !j.mute {
 			ty.DiscoverAction = &protocol.Command{Args: []string{"discover"}}
 		}
@@ -55,7 +57,7 @@ func (j *jobs) Init(_ context.Context, t typeclient.Target) (protocol.Type, erro
 
 func (j *jobs) Discover(context.Context, typeclient.Target, protocol.Type, json.RawMessage) (list []typeclient.Discovered, err error) {
 	for _, name := range j.list {
-		config := json.RawMessage(fmt.Sprintf(`{"name":%q}`, name))
+		config := json.RawMessage(fmt.Sprintf(`{"name":%q,"after":%q}`, name, j.after[name]))
 		if name == "" {
 			config = json.RawMessage(`{}`)
 		}
@@ -280,6 +282,25 @@ func TestExclusive_PurgesLast(t *testing.T) {
 	}
 	if step := p.Resources["c"]; step.Change() != observe.Destroy || step.Exclusive != "" {
 		t.Errorf("what is no longer declared is destroyed at its own address: %+v", step)
+	}
+}
+
+// What comes after an object of a set, as its type declares, is destroyed before it, and its failure stops that.
+func TestExclusive_PurgesDependantsFirst(t *testing.T) {
+	t.Parallel()
+	c := setCase{manifest: set, jobs: &jobs{list: []string{"b", "c", "d"}, after: map[string]string{"b": "d", "c": "d", "d": "b"}},
+		chosen: Selection{Purge: true}}
+	p, diags := c.build(t)
+	if p == nil || len(p.Barriers) != 1 {
+		t.Fatal(p, diags)
+	}
+	b := p.Barriers[0]
+	if b.OrderOnly || !slices.Equal(b.After, []string{`exclusive.jobs["b"]`, `exclusive.jobs["c"]`}) ||
+		!slices.Equal(b.Before, []string{`exclusive.jobs["d"]`}) {
+		t.Errorf("%+v", b)
+	}
+	if _, what := order.OfNode(b.Name); what != order.Wait {
+		t.Errorf("%s is not a barrier", b.Name)
 	}
 }
 

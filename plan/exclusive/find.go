@@ -54,6 +54,7 @@ func Find(ctx context.Context, x *query.Session, d Decided) Found {
 			f.Waits = append(f.Waits, *wait)
 		}
 	}
+	f.Waits = append(f.Waits, f.dependantsFirst(sets)...)
 	for _, addr := range slices.Sorted(maps.Keys(x.Subject.Prior.Resources)) {
 		if name := config.ExclusiveSet(addr); name != "" && sets[name] == nil && x.Subject.Wanted(addr) {
 			f.Steps[addr] = ended(x, x.Subject.Prior.Resources[addr], name)
