@@ -288,7 +288,7 @@ func TestExclusive_PurgesLast(t *testing.T) {
 // What comes after an object of a set, as its type declares, is destroyed before it, and its failure stops that.
 func TestExclusive_PurgesDependantsFirst(t *testing.T) {
 	t.Parallel()
-	c := setCase{manifest: set, jobs: &jobs{list: []string{"b", "c", "d"}, after: map[string]string{"b": "d", "c": "d", "d": "b"}},
+	c := setCase{manifest: strings.Replace(set, `"job"`, `"job#part"`, 1), jobs: &jobs{list: []string{"b", "c", "d"}, after: map[string]string{"b": "d", "c": "d", "d": "b"}},
 		chosen: Selection{Purge: true}}
 	p, diags := c.build(t)
 	if p == nil || len(p.Barriers) != 1 {

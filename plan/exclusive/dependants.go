@@ -1,6 +1,7 @@
 package exclusive
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"deployster/internal/base/graph"
 	"deployster/plan/autoedge"
 	"deployster/plan/order"
+	"deployster/plan/plugs"
 )
 
 // dependantsFirst returns in which order the objects of the sets are destroyed: what comes after another object, as its type declares,
@@ -16,7 +18,8 @@ func (f Found) dependantsFirst(sets map[string]*set) (waits []order.Barrier) {
 	var nodes []autoedge.Node
 	for _, addr := range slices.Sorted(maps.Keys(f.Steps)) {
 		if s, step := sets[f.Steps[addr].Exclusive], f.Steps[addr]; step.Change() == "destroy" {
-			nodes = append(nodes, autoedge.Node{Address: addr, Host: s.Host, Kind: s.Kind, Config: step.Config, Type: step.Init})
+			nodes = append(nodes, autoedge.Node{Address: addr, Host: s.Host, Kind: cmp.Or(s.typ.Kind, plugs.Untagged(s.Type)), Config: step.Config,
+				Type: s.typ})
 		}
 	}
 	edges, _ := autoedge.Find(nodes, graph.Graph{})
