@@ -2,17 +2,19 @@ package apt
 
 import (
 	"cmp"
-	"os"
-	"path/filepath"
+	"embed"
 	"slices"
 	"testing"
 )
 
-// testdata/apt-3 is what apt-get 3.0.4 of Debian 13 has printed, with -V --print-uris and with -s, as it is and in columns: that
+//go:embed testdata/apt-3/*.txt
+var apt3 embed.FS // the tests run in a machine too, which has no files of this one
+
+// printed returns what apt-get 3.0.4 of Debian 13 has printed, with -V --print-uris and with -s, as it is and in columns: that
 // is how it prints where a machine sets APT::Output-Version to 30.
 func printed(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata/apt-3", name+".txt"))
+	text, err := apt3.ReadFile("testdata/apt-3/" + name + ".txt")
 	if err != nil {
 		t.Fatal(err)
 	}
