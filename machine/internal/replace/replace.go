@@ -20,6 +20,7 @@ type Change struct {
 	Mode     *uint32   // with the bits for setuid, setgid and sticky; nil and no old file = 0644, nil and another owner = Unprivileged
 	UID, GID *int      // nil and no old file = those of this process
 	InPlace  bool      // write into the old file: not atomic
+	Mounted  bool      // write into the old file where it is a mount of its own, which cannot be replaced
 	Backup   bool      // keep the old file beside the new one
 	Validate func(ctx context.Context, path string) error
 }
@@ -123,7 +124,10 @@ func (w *writer) write(ctx context.Context) (err error) {
 	if w.InPlace && w.old != nil {
 		return w.into(file)
 	}
-	if err := unix.Renameat(w.parent, beside, w.parent, w.name); err != nil {
+	switch err := unix.Renameat(w.parent, beside, w.parent, w.name); {
+	case errors.Is(err, unix.EBUSY) && w.Mounted && w.old != nil:
+		return w.into(file)
+	case err != nil:
 		return w.explained(err)
 	}
 	renamed = true
@@ -134,8 +138,8 @@ func (w *writer) besidePath() string { return filepath.Join(filepath.Dir(w.path)
 
 func (w *writer) explained(err error) error {
 	if errors.Is(err, unix.EBUSY) {
-		return fmt.Errorf("%s is a mount of its own, and a mount cannot be replaced (%w): set in_place = true to write into it", w.path,
-			err)
+		return fmt.Errorf("%s is a mount of its own, and a mount cannot be replaced (%w): unmount it, or, of a file, set in_place = true "+
+			"to write into it", w.path, err)
 	}
 	return fmt.Errorf("%s cannot be replaced: %w", w.path, err)
 }

@@ -124,7 +124,7 @@ func writeText(ctx context.Context, m *access.Machine, path, text string) error 
 		return err
 	}
 	defer unlock()
-	return replace.File(ctx, m, path, replace.Change{Content: strings.NewReader(text)})
+	return replace.File(ctx, m, path, replace.Change{Content: strings.NewReader(text), Mounted: true})
 }
 
 // Delete does nothing: a machine always has a name.

@@ -73,7 +73,7 @@ func (f textFile) edit(ctx context.Context, validate []string, change func(docum
 		return err
 	}
 	return replace.File(ctx, f.machine, f.path, replace.Change{Content: strings.NewReader(changed.String()),
-		Validate: replace.Validator(f.machine, validate)})
+		Validate: replace.Validator(f.machine, validate), Mounted: true})
 }
 
 func (f textFile) missing() error {
