@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
@@ -10,11 +11,22 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
 
-const suite = "bookworm"
+// suites are the Debians that machines may have, the usual one first. DEPLOYSTER_MACHINE_SUITE chooses another.
+var suites = [...]string{"bookworm", "trixie"}
+
+// chosen returns the suite of the machines.
+func chosen() (string, error) {
+	suite := cmp.Or(os.Getenv("DEPLOYSTER_MACHINE_SUITE"), suites[0])
+	if !slices.Contains(suites[:], suite) {
+		return "", fmt.Errorf("DEPLOYSTER_MACHINE_SUITE is %q, and must be one of %q", suite, suites)
+	}
+	return suite, nil
+}
 
 //go:embed base.sh
 var baseScript string
@@ -34,8 +46,9 @@ func (b base) hostKey() (string, error) {
 // openBase returns the base in the cache directory. The first run makes it, which takes half a
 // minute, and others wait for it. Another recipe or mirror is another base.
 func openBase() (base, error) {
+	suite, failed := chosen()
 	mirror, err := mirror()
-	if err != nil {
+	if err := errors.Join(failed, err); err != nil {
 		return base{}, err
 	}
 	cache, err := os.UserCacheDir()
@@ -56,11 +69,11 @@ func openBase() (base, error) {
 	if _, err := os.Stat(b.dir); !errors.Is(err, fs.ErrNotExist) {
 		return b, err
 	}
-	return b, b.make(mirror)
+	return b, b.make(mirror, suite)
 }
 
 // make makes the base beside its place, and renames it. Its mounts are in a namespace.
-func (b base) make(mirror string) error {
+func (b base) make(mirror, suite string) error {
 	part := b.dir + ".part"
 	if err := os.RemoveAll(part); err != nil {
 		return err
@@ -92,10 +105,10 @@ func mirror() (string, error) {
 			return m, nil
 		}
 	}
-	return "", errors.New("neither /etc/apt/sources.list nor a file in /etc/apt/sources.list.d has a repository with the suite " + suite)
+	return "", errors.New("neither /etc/apt/sources.list nor a file in /etc/apt/sources.list.d has a repository of Debian")
 }
 
-// mirrorIn returns the first repository in a file of apt's sources that has the suite, "" for none.
+// mirrorIn returns the first repository in a file of apt's sources that has one of the suites, and so all of them, "" for none.
 func mirrorIn(text string) string {
 	for block := range strings.SplitSeq(text, "\n\n") {
 		uri, has := "", false
@@ -106,9 +119,9 @@ func mirrorIn(text string) string {
 			case fields[0] == "URIs:":
 				uri = fields[1]
 			case fields[0] == "Suites:":
-				has = strings.Contains(" "+strings.Join(fields[1:], " ")+" ", " "+suite+" ")
+				has = slices.ContainsFunc(fields[1:], debian)
 			case fields[0] == "deb" && len(fields) > 3:
-				if fields[1][0] != '[' && fields[2] == suite {
+				if fields[1][0] != '[' && debian(fields[2]) {
 					return fields[1]
 				}
 			}
@@ -119,6 +132,8 @@ func mirrorIn(text string) string {
 	}
 	return ""
 }
+
+func debian(suite string) bool { return slices.Contains(suites[:], suite) }
 
 // lock takes a lock on a file, which ends with this process at the latest.
 func lock(file string, how int) (unlock func(), err error) {

@@ -10,6 +10,7 @@ func TestMirror_IsThatOfTheSuite(t *testing.T) {
 		"Types: deb\nURIs: http://node.example\nSuites: nodistro\n\nTypes: deb\nURIs: http://c.example\nSuites: bookworm\n": "http://c.example",
 		"deb http://cloud.example/apt cloud-sdk-bookworm main\ndeb http://d.example/debian bookworm " +
 			"main\n": "http://d.example/debian",
+		"deb http://g.example/debian trixie main\n":                       "http://g.example/debian",
 		"Types: deb\nURIs: http://e.example\nSuites: bookworm-security\n": "",
 		"# deb http://f.example/debian bookworm main\n":                   "",
 	} {

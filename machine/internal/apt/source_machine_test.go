@@ -98,8 +98,15 @@ func TestSource_ThatDoesNotWorkIsNeverThere(t *testing.T) {
 		}
 		return c
 	}
-	r.Fails(with("key", embedded(t, "old.asc")), "its key has expired on 2020-06-01", "EXPKEYSIG")
-	r.Fails(with("key", embedded(t, "good.asc")), "does not work", "NO_PUBKEY")
+	lacks := "NO_PUBKEY"
+	if _, err := os.Stat("/usr/bin/sqv"); err == nil { // apt of Debian 13 takes what was signed before the key expired
+		lacks = "Missing key"
+		r.Apply(with("key", embedded(t, "old.asc")))
+		r.Destroy(with("key", embedded(t, "old.asc")))
+	} else {
+		r.Fails(with("key", embedded(t, "old.asc")), "its key has expired on 2020-06-01", "EXPKEYSIG")
+	}
+	r.Fails(with("key", embedded(t, "good.asc")), "does not work", lacks)
 	r.Fails(config{"name": "signed", "uris": []string{"copy:/srv/nothing"}, "suites": []string{"./"}, "key": embedded(t,
 		"good.asc")}, "does not work")
 	r.Fails(with("key", "hello"), "config", "/key", "BEGIN PGP")
