@@ -129,7 +129,7 @@ kills-bridge:
 # What needs whole machines: each is a Debian on this one, with systemd, apt and sshd, booted in a
 # second. The first run makes the Debian that they share, in the cache directory of the user.
 # EDITS is how many random edits by hand each kind gets, and LOCKED for how long somebody else has the locks of apt.
-# DEPLOYSTER_MACHINE_SUITE=trixie boots Debian 13 in place of Debian 12.
+# TEST_MACHINE_SUITE=trixie boots Debian 13 in place of Debian 12.
 test-machines: build
 	.ci/setup test-machines
 	go vet -tags machines ./internal/testkit/machines ./machine/...

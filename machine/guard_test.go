@@ -115,7 +115,7 @@ func TestGuard_ConfigOfSSH(t *testing.T) {
 	s.prints([]string{"plan"}, "PermitRootLogin no")
 
 	s.declares(strings.Replace(wrongSSH, "PermitRootLogin no", "PermitRootLogin prohibit-password", 1))
-	s.prints([]string{"apply", "-auto-approve", "-approve=whole-machine"}, "so that the changes of ssh, ssh_config stay")
+	s.prints([]string{"apply", "-auto-approve", "-approve=whole-machine"}, "so that the changes of ssh_config, ssh stay")
 	s.reached()
 	s.holds("cat /etc/ssh/sshd_config.d/10-root.conf", "PermitRootLogin prohibit-password")
 	s.clean()

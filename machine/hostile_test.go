@@ -82,7 +82,7 @@ func TestProgram_OnAHostileMachine(t *testing.T) {
 systemctl daemon-reload`, says: "no database", kept: "systemctl is-active never || true", as: "failed",
 			after: `printf '[Service]\nExecStart=/bin/sleep 100\n' >/etc/systemd/system/never.service; systemctl daemon-reload`},
 		{name: "a user with running processes", kind: "user", config: configs{"name": "busy"}, intent: protocol.Absent,
-			before: "useradd -m busy && systemd-run -q --uid=busy --unit=busy sleep 1000", says: "the user busy still runs ",
+			before: "useradd -m busy && systemd-run -q --uid=busy --unit=busy sleep 1000 && until pgrep -u busy sleep; do sleep 0.05; done", says: "the user busy still runs ",
 			kept: "getent passwd busy | cut -d: -f1; systemctl is-active busy; ls -d /home/busy", as: "busy\nactive\n/home/busy",
 			after: "systemctl stop busy"},
 		{name: "broken dpkg", kind: "package", config: configs{"name": "hello"}, intent: protocol.Present, before: brokenPackage,

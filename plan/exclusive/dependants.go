@@ -18,8 +18,8 @@ func (f Found) dependantsFirst(sets map[string]*set) (waits []order.Barrier) {
 	var nodes []autoedge.Node
 	for _, addr := range slices.Sorted(maps.Keys(f.Steps)) {
 		if s, step := sets[f.Steps[addr].Exclusive], f.Steps[addr]; step.Change() == "destroy" {
-			nodes = append(nodes, autoedge.Node{Address: addr, Host: s.Host, Kind: cmp.Or(s.typ.Kind, plugs.Untagged(s.Type)), Config: step.Config,
-				Type: s.typ})
+			kind := cmp.Or(s.typ.Kind, plugs.Untagged(s.Type))
+			nodes = append(nodes, autoedge.Node{Address: addr, Host: s.Host, Kind: kind, Config: step.Config, Type: s.typ})
 		}
 	}
 	edges, _ := autoedge.Find(nodes, graph.Graph{})

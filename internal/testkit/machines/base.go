@@ -16,14 +16,16 @@ import (
 	"syscall"
 )
 
-// suites are the Debians that machines may have, the usual one first. DEPLOYSTER_MACHINE_SUITE chooses another.
+// suites are the Debians that machines may have, the usual one first. TEST_MACHINE_SUITE chooses another.
 var suites = [...]string{"bookworm", "trixie"}
+
+const suiteVariable = "TEST_MACHINE_SUITE"
 
 // chosen returns the suite of the machines.
 func chosen() (string, error) {
-	suite := cmp.Or(os.Getenv("DEPLOYSTER_MACHINE_SUITE"), suites[0])
+	suite := cmp.Or(os.Getenv(suiteVariable), suites[0])
 	if !slices.Contains(suites[:], suite) {
-		return "", fmt.Errorf("DEPLOYSTER_MACHINE_SUITE is %q, and must be one of %q", suite, suites)
+		return "", fmt.Errorf("%s is %q, and must be one of %q", suiteVariable, suite, suites)
 	}
 	return suite, nil
 }

@@ -77,6 +77,28 @@ func (k Tree) Write(ctx context.Context, c *treeCall) error {
 	return p.settle(ctx, r, gone, was.directories().names(), want.directories)
 }
 
+// earlier returns what came from an earlier source.
+func (s *TreeState) earlier() []string {
+	if s == nil {
+		return nil
+	}
+	return s.stale
+}
+
+// displaces reports whether a tree has something else where a file or link of that name is: a directory in its place, or a file
+// or link in the place of a directory that it is in.
+func (t tree) displaces(name string) bool {
+	if slices.Contains(t.directories, name) {
+		return true
+	}
+	for directory := filepath.Dir(name); directory != "."; directory = filepath.Dir(directory) {
+		if _, is := t.leaves[directory]; is {
+			return true
+		}
+	}
+	return false
+}
+
 // clear removes what is in the place of something else that the source has, and returns what is to go later. Unless all that
 // others put there is to go, it is from an earlier source: see Tree.Read.
 func (p planter) clear(gone, former []string, want tree) (later []string, err error) {

@@ -48,14 +48,6 @@ type TreeState struct {
 	there  bool
 }
 
-// earlier returns what came from an earlier source.
-func (s *TreeState) earlier() []string {
-	if s == nil {
-		return nil
-	}
-	return s.stale
-}
-
 type treeCall = protocol.Call[TreeConfig, TreeState]
 
 // Tree is the kind of directories with all that they hold.
@@ -99,20 +91,6 @@ func (t tree) sum() string {
 		sum.Write([]byte(name + "/\n"))
 	}
 	return hex.EncodeToString(sum.Sum(nil))
-}
-
-// displaces reports whether a file or link of that name cannot be there: the tree has a directory in its place, or has a file or
-// link in the place of a directory that it is in.
-func (t tree) displaces(name string) bool {
-	if slices.Contains(t.directories, name) {
-		return true
-	}
-	for directory := filepath.Dir(name); directory != "."; directory = filepath.Dir(directory) {
-		if _, is := t.leaves[directory]; is {
-			return true
-		}
-	}
-	return false
 }
 
 // readTree reads a directory; of one that is wanted, only the names in it.
