@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 
 	"deployster/protocol"
@@ -69,7 +70,7 @@ echo one >/srv/from/d/file; echo two >/srv/archive/file; tar -C /srv/archive -cz
 	for _, one := range slices.Backward(all) {
 		p.apply(one.kind, one.config, protocol.Absent)
 	}
-	if out := shell("ls -A /srv; grep -c db /etc/hosts || true; ls -A /etc/cron.d"); out != "archive\narchive.tar.gz\nfrom\nmemory\n0\n"+jobs {
+	if out := shell("ls -A /srv; grep -c db /etc/hosts || true; ls -A /etc/cron.d"); out != strings.TrimSpace("archive\narchive.tar.gz\nfrom\nmemory\n0\n"+jobs) {
 		t.Errorf("the machine still has %q", out)
 	}
 }
