@@ -140,7 +140,8 @@ func (w *worker) serveAll(ctx context.Context, batch []WorkerRequest) {
 
 // processOf returns the process that an invocation would be.
 func (w *worker) processOf(r WorkerRequest) Process {
+	id := r.ID // the rest of r is not kept for as long as the invocation writes
 	return Process{Args: r.Args, Stdin: bytes.NewReader(r.Stdin),
-		Stdout: replyWriter(func(s string) { w.out.add(WorkerReply{ID: r.ID, Stdout: s}) }),
-		Stderr: replyWriter(func(s string) { w.out.add(WorkerReply{ID: r.ID, Stderr: s}) })}
+		Stdout: replyWriter(func(s string) { w.out.add(WorkerReply{ID: id, Stdout: s}) }),
+		Stderr: replyWriter(func(s string) { w.out.add(WorkerReply{ID: id, Stderr: s}) })}
 }

@@ -250,9 +250,10 @@ func optional[S any](raw json.RawMessage) *S {
 func readInput(from io.Reader, into any) error {
 	var data []byte
 	var err error
-	if whole, ok := from.(interface{ Len() int }); ok { // the reader of a worker's request
+	if whole, ok := from.(*bytes.Reader); ok { // of a worker's request, which is not kept: a watch takes months
 		data = make([]byte, whole.Len())
 		_, err = io.ReadFull(from, data)
+		whole.Reset(nil)
 	} else {
 		data, err = io.ReadAll(from)
 	}

@@ -29,9 +29,10 @@ const maxTold = 2 << 10
 
 // watch prints changes until stdin or ctx ends.
 func (s server[C, S]) watch(ctx context.Context, p Process, watcher Watcher[C, S]) error {
-	watching, end := context.WithCancel(ctx)
-	defer end()
+	watching, end := ctx, func() {}
 	if _, whole := p.Stdin.(interface{ Len() int }); !whole { // otherwise it runs in a worker, which cancels ctx
+		watching, end = context.WithCancel(ctx)
+		defer end()
 		in := bufio.NewReader(p.Stdin)
 		line, err := readLine(in)
 		if err != nil && len(line) == 0 {
@@ -43,17 +44,20 @@ func (s server[C, S]) watch(ctx context.Context, p Process, watcher Watcher[C, S
 			end()
 		}()
 	}
-	c, err := s.call(p)
-	if err != nil {
+	var c *Call[C, S]
+	var err error
+	if apart(func() { c, err = s.call(p) }); err != nil {
 		return err
 	}
 	var mu sync.Mutex
 	err = watcher.Watch(watching, c, func(detail string) {
 		mu.Lock()
 		defer mu.Unlock()
-		if writeAnswer(p.Stdout, WatchEvent{Detail: shortened(detail)}) != nil {
-			end() // nobody reads stdout any more
-		}
+		apart(func() {
+			if writeAnswer(p.Stdout, WatchEvent{Detail: shortened(detail)}) != nil {
+				end() // nobody reads stdout any more
+			}
+		})
 	})
 	if err == nil && watching.Err() == nil {
 		return errors.New("it stopped watching too early")
@@ -74,4 +78,17 @@ func shortened(detail string) string {
 		n--
 	}
 	return detail[:n]
+}
+
+// apart runs f on a goroutine of its own, and waits for its end. A worker has a goroutine for
+// each watch, which waits for months: what is done before it waits must not leave it a large stack.
+func apart(f func()) {
+	panicked := make(chan any, 1)
+	go func() {
+		defer func() { panicked <- recover() }()
+		f()
+	}()
+	if v := <-panicked; v != nil {
+		panic(v) // as it would have been without the goroutine
+	}
 }

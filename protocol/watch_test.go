@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -143,5 +144,37 @@ func TestWorker_WatchesMany(t *testing.T) {
 	}
 	if got := strings.Count(stdout.String(), `"exit"`); got != n+1 {
 		t.Errorf("%d ends", got)
+	}
+}
+
+// A worker that watches much is small: each watch waits with a stack of 4 KiB, whatever was done before it waits.
+func TestWatch_WaitsWithASmallStack(t *testing.T) {
+	const many = 1000
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	in, stdin := io.Pipe()
+	stdout, done := &out{}, make(chan int, 1)
+	go func() {
+		done <- protocol.Run(t.Context(), newWatching(), protocol.About{Worker: true},
+			protocol.Process{Args: []string{"worker"}, Stdin: in, Stdout: stdout, Stderr: io.Discard})
+	}()
+	for i := range many {
+		_, _ = fmt.Fprintf(stdin, "{\"id\":%d,\"args\":[\"watch\"],\"stdin\":%s}\n", i+1, input(`{"name":"x"}`))
+	}
+	for late := time.After(time.Minute); strings.Count(stdout.String(), "\n") < many; {
+		select {
+		case <-late:
+			t.Fatal(stdout.String())
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if got := (int64(after.StackInuse) - int64(before.StackInuse)) / many; got > 6<<10 {
+		t.Errorf("%d bytes of stack for each watch", got)
+	}
+	_ = stdin.Close()
+	if code := <-done; code != 0 {
+		t.Errorf("exit code %d", code)
 	}
 }

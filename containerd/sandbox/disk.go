@@ -17,6 +17,7 @@ import (
 
 const (
 	diskEvery = 250 * time.Millisecond // interval of the measurements of a container's own files, or more if measuring takes long
+	diskQuiet = time.Second            // the same if they have not changed for 16 times as long
 	diskRest  = 20                     // how many times longer than a measurement the pause after it is,
 	diskPause = 5 * time.Second        // but at most this long
 	minFile   = 4096                   // minimum size of any name: endless empty files or links fill a disk, or a measurement
@@ -59,6 +60,7 @@ func WatchDisk(ctx context.Context, rootfs []mount.Mount, limit int64, volumes .
 			u.add(dir)
 			base = u.sum
 		}
+		last, changed := int64(-1), time.Now()
 		for pause := diskEvery; ; {
 			select {
 			case <-ctx.Done():
@@ -74,17 +76,24 @@ func WatchDisk(ctx context.Context, rootfs []mount.Mount, limit int64, volumes .
 				exceeded <- &runner.DiskError{Limit: limit, TooDeep: u.tooDeep}
 				return
 			}
-			pause = restAfter(time.Since(start))
+			if u.sum != last {
+				last, changed = u.sum, start
+			}
+			pause = restAfter(time.Since(start), start.Sub(changed))
 		}
 	}()
 	return exceeded
 }
 
-// restAfter returns how long to wait after a measurement that took so long. Most containers
-// have few files of their own: these are measured together.
-func restAfter(look time.Duration) time.Duration {
-	if diskRest*look <= diskEvery {
-		return parallel.Aligned(diskEvery)
+// restAfter returns how long to wait after a measurement that took so long, of files that have
+// not changed for a time. Most containers have few files of their own: these are measured together.
+func restAfter(look, quiet time.Duration) time.Duration {
+	every := diskEvery
+	if quiet >= 16*diskQuiet {
+		every = diskQuiet
+	}
+	if diskRest*look <= every {
+		return parallel.Aligned(every)
 	}
 	return min(diskRest*look, diskPause)
 }

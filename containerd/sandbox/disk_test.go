@@ -1,11 +1,13 @@
 package sandbox
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/containerd/containerd/v2/core/mount"
@@ -86,8 +88,33 @@ func write(t *testing.T, path string, size int) {
 func TestRestAfter_IsProportionalAndBounded(t *testing.T) {
 	t.Parallel()
 	for look, want := range map[time.Duration]time.Duration{0: diskEvery, 100 * time.Millisecond: 2 * time.Second, time.Minute: diskPause} {
-		if got := restAfter(look); got != want && (look > 0 || got <= 0 || got > want) {
+		if got := restAfter(look, 0); got != want && (look > 0 || got <= 0 || got > want) {
 			t.Errorf("after %s: %s", look, got)
 		}
 	}
+}
+
+// The files of a container that rests are measured once a second, and four times a second from the first change on.
+func TestWatchDisk_MeasuresQuietFilesRarely(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		upper := []mount.Mount{{Type: "overlay", Options: []string{"upperdir=" + dir}}}
+		ctx, end := context.WithCancel(t.Context())
+		exceeded := WatchDisk(ctx, upper, 1<<20)
+		time.Sleep(16*diskQuiet + 2*diskEvery)
+		write(t, filepath.Join(dir, "some"), 1)
+		time.Sleep(diskQuiet)
+		write(t, filepath.Join(dir, "much"), 2<<20)
+		begin := time.Now()
+		if <-exceeded; time.Since(begin) > diskEvery {
+			t.Errorf("after a change it was seen after %s", time.Since(begin))
+		}
+		end()
+		for quiet, want := range map[time.Duration]time.Duration{16*diskQuiet - 1: diskEvery, 16 * diskQuiet: diskQuiet} {
+			time.Sleep(restAfter(0, quiet))
+			if got := restAfter(0, quiet); got != want {
+				t.Errorf("quiet for %s: %s, want %s", quiet, got, want)
+			}
+		}
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deployster/internal/app/watch"
+	"deployster/internal/base/collector"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/ui/events"
@@ -137,6 +138,10 @@ func (w *watcher) settled(t watch.Settled) {
 	s, text := Unconverged, "changes are needed"
 	if t.Converged {
 		s, text = Converged, "nothing to do"
+		if w.loose {
+			w.loose = false
+			collector.Release()
+		}
 	}
 	w.engine.Command.Work.Events(events.Event{Level: events.Info, Message: text, Body: w.body(s)})
 }
@@ -154,6 +159,7 @@ func (w *watcher) loaded(t watch.Loaded) {
 	w.counts = t.Counts
 	g := w.current
 	w.mu.Unlock()
+	w.loose = true
 	status, word := Reloaded, "watching on: "
 	if t.First {
 		status, word = Started, "watching "

@@ -82,6 +82,8 @@ type watcher struct {
 	letGo   time.Time  // when a repair ended
 	read    time.Time  // when everything was read
 
+	loose bool // memory of the first checks of a generation is still to be released; of the goroutine that calls tell
+
 	applying atomic.Bool // the manifests are being applied, which must not be interrupted
 
 	printing sync.Mutex // keeps lines whole

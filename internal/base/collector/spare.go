@@ -46,6 +46,9 @@ func StayLong(gogc string, resources int) {
 	debug.FreeOSMemory()
 }
 
+// Release returns unused memory to the operating system, in the background.
+func Release() { go debug.FreeOSMemory() }
+
 // ResourcesIn returns how many resources a manifest or a plan file of that many bytes can
 // have at most.
 func ResourcesIn(bytes int) int { return bytes / resourceSize }

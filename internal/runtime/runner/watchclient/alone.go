@@ -23,7 +23,7 @@ func (c *Client) watchAlone(ctx context.Context, r *Request, report func(Event))
 	s.Stdin = nil
 	p, err := c.launch(ctx, s, &eventReader{c: c, report: report}, maxEvent+1)
 	if err != nil {
-		return c.failure(r, &endError{err: err})
+		return c.failure(r.subject(), &endError{err: err})
 	}
 	p.meter.expect()
 	p.send(ctx, stdin)
@@ -33,5 +33,5 @@ func (c *Client) watchAlone(ctx context.Context, r *Request, report func(Event))
 		return context.Cause(ctx)
 	case <-p.gone:
 	}
-	return c.failure(r, p.ended())
+	return c.failure(r.subject(), p.ended())
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/parallel"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 )
@@ -30,6 +31,12 @@ type Request struct {
 	Reference string      // its image, as the manifest names it
 	Spec      runner.Spec // of typeclient.Client.WatchSpec
 }
+
+// subject is what errors say of a Request. It is kept as long as the resource is watched, and the
+// Request is not.
+type subject struct{ address, reference, digest string }
+
+func (r *Request) subject() subject { return subject{r.Address, r.Reference, r.Spec.Digest} }
 
 // Options are the constants of a Client.
 type Options struct {
@@ -68,13 +75,15 @@ func New(o Options) *Client {
 // Watch calls report for each event, until ctx or the process that watches the resource ends,
 // and returns the reason. It waits for the end of a process that watches this resource
 // alone. One goroutine at a time calls report, which must not block. Many goroutines wait
-// here, each with its own stack: large values are behind pointers to keep the stacks small.
+// here, each with its own stack, which stays small: large values are behind pointers, and what
+// is done before the wait is done apart.
 func (c *Client) Watch(ctx context.Context, r *Request, report func(Event)) error {
 	if r.Spec.Worker == nil || r.Spec.Settings.Workers == runner.NoWorkers {
 		return c.watchAlone(ctx, r, report)
 	}
-	g, err := c.group(&r.Spec)
-	if err != nil {
+	var g *group
+	var err error
+	if parallel.Apart(func() { g, err = c.group(&r.Spec) }); err != nil {
 		return err
 	}
 	return g.watch(ctx, r, report)

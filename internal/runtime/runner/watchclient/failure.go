@@ -38,22 +38,22 @@ func (b *badLine) Error() string { return b.err.Error() }
 
 // failure returns the error of Watch for a resource whose watch has ended. It shows a part of
 // what the program printed, so secrets are hidden here: they are not recognised in a part.
-func (c *Client) failure(r *Request, why error) error {
+func (c *Client) failure(of subject, why error) error {
 	var end *endError
 	var bad *badLine
 	switch {
 	case errors.As(why, &end) && errors.Is(end.err, runner.ErrReplaced):
-		return typeclient.WatchStopped(r.Address, r.Reference, end.err)
+		return typeclient.WatchStopped(of.address, of.reference, end.err)
 	case errors.As(why, &end):
 		result := end.result
 		result.Stderr = []byte(c.o.Hide(string(result.Stderr)))
-		return typeclient.WatchEnded(r.Address, r.Reference, r.Spec.Digest, result, end.err)
+		return typeclient.WatchEnded(of.address, of.reference, of.digest, result, end.err)
 	case errors.As(why, &bad):
-		return typeclient.WatchBroken(r.Address, r.Reference, []byte(c.o.Hide(string(bad.line))), bad.err)
+		return typeclient.WatchBroken(of.address, of.reference, []byte(c.o.Hide(string(bad.line))), bad.err)
 	case errors.Is(why, errLong):
-		return typeclient.WatchBroken(r.Address, r.Reference, nil, why)
+		return typeclient.WatchBroken(of.address, of.reference, nil, why)
 	case errors.Is(why, ErrClosed):
 		return why
 	}
-	return typeclient.WatchStopped(r.Address, r.Reference, why)
+	return typeclient.WatchStopped(of.address, of.reference, why)
 }

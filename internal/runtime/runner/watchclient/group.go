@@ -32,17 +32,26 @@ type group struct {
 
 // watch watches one resource.
 func (g *group) watch(ctx context.Context, r *Request, report func(Event)) error {
+	w, q, err := g.begin(ctx, r, report)
+	if err != nil {
+		return err
+	}
+	return w.wait(ctx, q) // r is not needed any more
+}
+
+// begin has a process watch one resource.
+func (g *group) begin(ctx context.Context, r *Request, report func(Event)) (*worker, *request, error) {
 	for {
 		w, err := g.worker(ctx)
 		if err != nil {
 			if ctx.Err() != nil {
-				return context.Cause(ctx)
+				return nil, nil, context.Cause(ctx)
 			}
-			return g.c.failure(r, err)
+			return nil, nil, g.c.failure(r.subject(), err)
 		}
-		err = w.watch(ctx, r, report)
+		q, err := w.begin(ctx, r, report)
 		if !errors.Is(err, errClosing) {
-			return err
+			return w, q, err
 		}
 	}
 }

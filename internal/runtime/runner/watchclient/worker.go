@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"deployster/internal/base/jsondoc"
+	"deployster/internal/base/parallel"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/protocol"
@@ -38,8 +39,11 @@ type worker struct {
 // request is the watch of one resource by a worker.
 type request struct {
 	*eventReader
+	of     subject
+	id     int64
 	log    *runner.Log
-	stderr func(text string)
+	stderr func(text string) // shows a piece of its log; nil = not shown
+	flush  func()            // shows the rest of its log
 	exit   int
 	exited chan struct{} // closed when exit is set
 	broken chan error    // receives the error of an invalid event, once
@@ -64,53 +68,63 @@ func (w *worker) close() {
 	w.closing = true
 }
 
-// watch requests the watch of one resource, and returns when the watch has ended.
-func (w *worker) watch(ctx context.Context, r *Request, report func(Event)) error {
-	q := &request{eventReader: &eventReader{c: w.c, report: report}, log: runner.NewLog(keepStderr), exited: make(chan struct{}),
-		broken: make(chan error, 1)}
+// begin requests the watch of one resource. If it succeeds, wait must follow.
+func (w *worker) begin(ctx context.Context, r *Request, report func(Event)) (*request, error) {
+	q := &request{of: r.subject(), eventReader: &eventReader{c: w.c, report: report}, log: runner.NewLog(keepStderr),
+		exited: make(chan struct{}), broken: make(chan error, 1), flush: func() {}}
 	if w.c.o.Log != nil {
 		to, flush := typeclient.Lines(r.Address, typeclient.StepWatch, typeclient.Stderr, w.c.o.Log)
-		defer flush()
+		q.flush = flush
 		q.stderr = func(text string) { _, _ = to.Write([]byte(text)) } // never fails
 	}
-	id, ok := w.add(q)
-	if !ok {
-		return errClosing
+	if !w.add(q) {
+		return nil, errClosing
 	}
-	defer w.leave(id)
-	line, err := jsondoc.Encode(protocol.WorkerRequest{ID: id, Args: r.Spec.Args, Stdin: bytes.TrimSpace(r.Spec.Stdin)})
+	var line []byte
+	var err error
+	parallel.Apart(func() {
+		line, err = jsondoc.Encode(protocol.WorkerRequest{ID: q.id, Args: r.Spec.Args, Stdin: bytes.TrimSpace(r.Spec.Stdin)})
+	})
 	if err != nil {
-		return fmt.Errorf("the stdin of %s is not valid JSON: %w", r.Spec.Name, err)
+		w.leave(q)
+		return nil, fmt.Errorf("the stdin of %s is not valid JSON: %w", r.Spec.Name, err)
 	}
 	w.meter.expect()
 	asked := time.Now()
-	if !w.send(ctx, append(line, '\n')) {
-		if ctx.Err() != nil { // the watch has not begun, and so need not be cancelled
-			if time.Since(asked) >= w.grace {
-				w.fail(errStuck)
-				<-w.gone
-			}
-			return context.Cause(ctx)
-		}
-		return w.c.failure(r, w.ended())
+	if w.send(ctx, append(line, '\n')) {
+		return q, nil
 	}
+	defer w.leave(q)
+	if ctx.Err() == nil {
+		return nil, w.c.failure(q.of, w.ended())
+	}
+	if time.Since(asked) >= w.grace { // otherwise the watch has not begun, and so need not be cancelled
+		w.fail(errStuck)
+		<-w.gone
+	}
+	return nil, context.Cause(ctx)
+}
+
+// wait returns when a watch has ended, with the reason.
+func (w *worker) wait(ctx context.Context, q *request) (err error) {
+	defer w.leave(q)
 	select {
 	case <-q.exited:
-		return w.c.failure(r, &endError{runner.Result{ExitCode: q.exit, Stderr: q.log.Bytes()}, nil})
+		return w.c.failure(q.of, &endError{runner.Result{ExitCode: q.exit, Stderr: q.log.Bytes()}, nil})
 	case <-w.gone:
-		return w.c.failure(r, w.ended())
+		return w.c.failure(q.of, w.ended())
 	case err = <-q.broken:
-		err = w.c.failure(r, err)
+		err = w.c.failure(q.of, err)
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
-	w.cancel(id, q)
+	w.cancel(q)
 	return err
 }
 
 // cancel cancels one request, and kills the worker if the request does not end in time.
-func (w *worker) cancel(id int64, q *request) {
-	go w.send(context.Background(), fmt.Appendf(nil, "{\"id\":%d,\"cancel\":true}\n", id))
+func (w *worker) cancel(q *request) {
+	go w.send(context.Background(), fmt.Appendf(nil, "{\"id\":%d,\"cancel\":true}\n", q.id))
 	late := time.NewTimer(w.grace)
 	defer late.Stop()
 	select {
@@ -122,23 +136,25 @@ func (w *worker) cancel(id int64, q *request) {
 	}
 }
 
-func (w *worker) add(q *request) (id int64, ok bool) {
+// add gives a request its id, and reports whether the worker accepts it.
+func (w *worker) add(q *request) (ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closing {
-		return 0, false
+		return false
 	}
 	w.users++
 	w.next++
-	w.open[w.next] = q
-	return w.next, true
+	q.id, w.open[w.next] = w.next, q
+	return true
 }
 
 // leave removes a request. The last one to leave stops the worker.
-func (w *worker) leave(id int64) {
+func (w *worker) leave(q *request) {
+	defer q.flush()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.open, id)
+	delete(w.open, q.id)
 	if w.users--; w.users == 0 {
 		w.closing = true
 		go w.stop()
