@@ -169,7 +169,10 @@ func (w *watcher) outcome(it *item, o Outcome, righted bool, now time.Duration) 
 func (w *watcher) touched(it *item, o Outcome, now time.Duration) {
 	switch o {
 	case Repaired, Right:
-		w.right(it, Dependency, now)
+		wrong := it.found.wrong()
+		if w.right(it, Dependency, now); wrong {
+			w.look(it, now, Dependency) // it may have been found wrong after the query of the repair
+		}
 	case Failed:
 		w.look(it, now, Dependency)
 	}

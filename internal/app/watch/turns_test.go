@@ -285,3 +285,58 @@ func TestRun_ChecksWhatChangedWhileARepairEnded(t *testing.T) {
 		}
 	})
 }
+
+// A repair finds a dependant VALID, which then drifts while the repair still runs: it is not taken as right.
+func TestRun_ChecksADependantThatDriftedDuringARepair(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		missing := map[string]bool{"a": true}
+		breaks := make(chan struct{})
+		b := &bench{watch: func(ctx context.Context, addr string, tell func(watch.SourceEvent)) error {
+			tell(watch.SourceEvent{First: true})
+			if addr != "b" {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			for {
+				select {
+				case <-breaks:
+					tell(watch.SourceEvent{})
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+		}}
+		b.resource = append(one(watched), one(watched, func(r *watch.Resource) { r.Address = "b" })...)
+		b.look = func(addr string) (watch.Look, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if missing[addr] {
+				return gone(addr)
+			}
+			return fine(addr)
+		}
+		b.repair = func(addrs []string) (map[string]watch.Outcome, error) {
+			mu.Lock()
+			for _, addr := range addrs {
+				missing[addr] = false
+			}
+			first := len(b.repairs) == 1
+			missing["b"] = first // after the query of the repair
+			mu.Unlock()
+			outcomes, err := all(watch.Repaired)(addrs)
+			if first {
+				outcomes["b"] = watch.Right
+				breaks <- struct{}{}
+				b.mu.Unlock()
+				time.Sleep(100 * time.Millisecond) // it is checked meanwhile
+				b.mu.Lock()
+			}
+			return outcomes, err
+		}
+		b.run(t, watch.Options{MaxRuntime: 20 * time.Second})
+		if len(b.repairs) != 2 || missing["b"] {
+			t.Errorf("repairs: %v, missing: %v", b.repairs, missing)
+		}
+	})
+}
