@@ -102,6 +102,7 @@ func TestLender_MakesAnotherWhenWaitsHaveTakenAsLong(t *testing.T) {
 		{"long waits: as many as borrowers", 1, 0, 4, 3, 20 * start, 4, 60 * start, 71 * start},
 		{"all that were kept are taken at once", 2, 2, 10, 1, start / 25, 0, 0, start / 3},
 		{"and another one only when waits have taken as long", 2, 1, 10, 1, start / 25, 0, 0, start},
+		{"one that was kept, and much work: as many as processors", 2, 1, 10, 20, start / 25, 1, 4 * start, 7 * start},
 		{"nobody waits", 2, 0, 1, 50, start, 1, 51 * start, 51 * start},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -192,6 +193,69 @@ func TestLender_Failures(t *testing.T) {
 			t.Error("it was lent after so many losses")
 		}
 	})
+	synctest.Test(t, func(t *testing.T) { // one failure, for one of them
+		s := open(t, 2)
+		s.broken = true
+		got := make(chan bool, 10)
+		for range 10 {
+			go func() {
+				thing, ok := s.Borrow(context.Background(), s.make)
+				if got <- ok; ok {
+					s.Return(thing)
+				}
+			}()
+		}
+		time.Sleep(start + 1)
+		s.mu.Lock()
+		s.broken = false
+		s.mu.Unlock()
+		time.Sleep(time.Minute)
+		failed := 0
+		for range 10 {
+			if !<-got {
+				failed++
+			}
+		}
+		if failed != 1 {
+			t.Errorf("%d got nothing", failed)
+		}
+	})
+}
+
+// After too many losses nothing is made for who waits, and who comes then does not wait for what is lent.
+func TestLender_EndsAfterLosses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, 4)
+		for range 4 {
+			if _, ok := s.Borrow(context.Background(), s.make); !ok {
+				t.Fatal("nothing was lent")
+			}
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), start/4) // nothing is made for a wait as short as that
+		defer cancel()
+		waited := make(chan bool, 1)
+		go func() {
+			_, ok := s.Borrow(context.Background(), s.make)
+			waited <- ok
+		}()
+		synctest.Wait()
+		for range 3 {
+			s.Drop(true)
+		}
+		began := time.Now()
+		if _, ok := s.Borrow(ctx, s.make); ok || time.Since(began) > 0 {
+			t.Errorf("after so many losses somebody waited for %s", time.Since(began))
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if s.begun != 4 {
+			t.Errorf("%d were made", s.begun)
+		}
+		s.Drop(false)
+		if <-waited {
+			t.Error("who waited was lent something")
+		}
+	})
 }
 
 // Who waits when the last one is dropped gets a new one.
@@ -227,6 +291,51 @@ func TestLender_WhoLeavesLosesNothing(t *testing.T) {
 		began := time.Now()
 		if thing, ok := s.Borrow(context.Background(), s.make); !ok || thing != 1 || time.Since(began) != 0 {
 			t.Errorf("got %d, %v after %s", thing, ok, time.Since(began))
+		}
+	})
+}
+
+// Who leaves in the moment when it is served has the thing, and can return it.
+func TestLender_WhoLeavesWhenServed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, 1)
+		thing, _ := s.Borrow(context.Background(), s.make)
+		for range 50 { // it wakes up before, or after
+			ctx, cancel := context.WithCancel(context.Background())
+			got := make(chan bool)
+			go func() {
+				_, ok := s.Borrow(ctx, s.make)
+				got <- ok
+			}()
+			synctest.Wait()
+			cancel()
+			s.Return(thing)
+			if !<-got { // it has left before
+				if again, ok := s.Borrow(context.Background(), s.make); !ok || again != thing {
+					t.Fatalf("it was lent to nobody: another one, %d, was made", again)
+				}
+			}
+		}
+		s.Return(thing)
+	})
+}
+
+func TestLender_TakesAllThatIsIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, 1)
+		thing, _ := s.Borrow(context.Background(), s.make)
+		s.Return(thing)
+		if got, more := s.Take(), s.Take(); !slices.Equal(got, []int{thing}) || len(more) > 0 {
+			t.Errorf("took %v, then %v", got, more)
+		}
+	})
+}
+
+func TestLender_MakesNoMoreThanAllowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, 1)
+		if s.work(20, 1, 100*start); s.begun != 8 {
+			t.Errorf("%d were made", s.begun)
 		}
 	})
 }
