@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"deployster/internal/app/watch"
-	"deployster/internal/base/parallel"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/watchclient"
 )
@@ -25,9 +24,8 @@ func (k Keeper) NewWatchClient() *watchclient.Client {
 
 // Watch implements watch.Source.
 func (s WatchSource) Watch(ctx context.Context, addr string, tell func(watch.SourceEvent)) error {
-	var r *watchclient.Request
-	var err error
-	if parallel.Apart(func() { r, err = s.Request(ctx, addr) }); err != nil {
+	r, err := s.Request(ctx, addr)
+	if err != nil {
 		return err
 	}
 	err = s.Client.Watch(ctx, r, func(e watchclient.Event) { tell(watch.SourceEvent(e)) })

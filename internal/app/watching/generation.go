@@ -16,6 +16,7 @@ import (
 	"deployster/internal/app/watch"
 	"deployster/internal/base/collector"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/parallel"
 	"deployster/internal/base/secret"
 	"deployster/internal/runtime/runner/typeclient"
 	"deployster/internal/runtime/runner/watchclient"
@@ -208,12 +209,14 @@ func (l *looker) seen() *drift.Checker {
 	return l.looker
 }
 
-// request returns how to start the process that watches a resource, by the current generation.
-func (w *watcher) request(ctx context.Context, addr string) (*watchclient.Request, error) {
+// request returns how to start the process that watches a resource, by the current generation. Who calls it
+// waits for months afterwards.
+func (w *watcher) request(ctx context.Context, addr string) (r *watchclient.Request, err error) {
 	w.mu.Lock()
 	look := w.current.look
 	w.mu.Unlock()
-	return look.request(ctx, addr)
+	parallel.Apart(func() { r, err = look.request(ctx, addr) })
+	return r, err
 }
 
 // request returns the same by the generation of a looker.
