@@ -32,7 +32,7 @@ type Request struct {
 	Spec      runner.Spec // of typeclient.Client.WatchSpec
 }
 
-// subject is what errors say of a Request. It is kept as long as the resource is watched, and the
+// subject is what errors name of a Request. It is kept as long as the resource is watched, and the
 // Request is not.
 type subject struct{ address, reference, digest string }
 
