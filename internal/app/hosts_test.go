@@ -41,12 +41,17 @@ type hostMachine struct {
 	mu      sync.Mutex
 	adopted []string // actions that it was asked for
 	broken  error    // why it cannot answer for actions; nil = it can
+	runs    bool     // its actions run, as who was greeted with their state is told
+	lineage string   // of the state of the latest client
 
 	received func()       // is called when it gets an image; nil = nothing is
 	claimed  atomic.Int32 // how often it was told what states declare
 }
 
-func (m *hostMachine) Enter(context.Context, remote.Hello) (remote.Welcome, error) {
+func (m *hostMachine) Enter(_ context.Context, h remote.Hello) (remote.Welcome, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lineage = h.Lineage
 	return remote.Welcome{Boot: "b", Facts: protocol.HostFacts{Machine: m.id, CPUs: 2}}, nil
 }
 func (*hostMachine) Acts(context.Context, remote.Hello) error          { return nil }
@@ -71,7 +76,11 @@ func (m *hostMachine) Adopt(_ context.Context, id string, _ runner.Watch) (runne
 	return runner.Outcome{Fate: runner.Exited}, m.broken
 }
 
-func (m *hostMachine) Running(context.Context, string) (bool, error) { return false, m.broken }
+func (m *hostMachine) Running(context.Context, string) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.runs && m.lineage != "", m.broken
+}
 
 // network has machines by their addresses, and what is here.
 type network struct {

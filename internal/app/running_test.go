@@ -2,7 +2,9 @@ package app_test
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"deployster/internal/app"
@@ -10,6 +12,8 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/runnertest"
+	"deployster/internal/ui/events"
+	"deployster/plan"
 	"deployster/state"
 	"deployster/state/actions"
 )
@@ -72,5 +76,30 @@ func TestStillRunning_MarksActionsWithAContainer(t *testing.T) {
 	far.Resources = map[string]state.Entry{"a": {Settings: runner.Settings{Host: &runner.Host{Name: "web"}}}}
 	if resolving.StillRunning(t.Context(), e, far)["k"] {
 		t.Error("it is on a host, which was not asked")
+	}
+}
+
+// A cluster knows an action by its state. So who reads how it goes is greeted with that state: a person may not state the end of what
+// runs, and a plan warns of it.
+func TestRunning_IsReportedToTheCommandsOfItsState(t *testing.T) {
+	t.Parallel()
+	n := newNetwork(t, "h5")
+	manifest := hostsAt("a", "h5") + onHost("a", "x")
+	if err := n.apply(t, manifest, plan.Selection{}); err != nil {
+		t.Fatal(err)
+	}
+	n.begin(t, "x")
+	n.machines["h5"].runs = true
+	if _, err := resolving.Resolve(t.Context(), n.engine(t, manifest), "x", actions.Failed, false); err == nil ||
+		!strings.Contains(err.Error(), "has not ended") {
+		t.Errorf("resolve: %v", err)
+	}
+	e := n.engine(t, manifest)
+	warned := false
+	e.Workspace.Events = func(event events.Event) {
+		warned = warned || strings.Contains(fmt.Sprintf("%+v", event), "Actions still run")
+	}
+	if _, err := e.Plan(t.Context(), app.PlanOptions{}); err != nil || !warned {
+		t.Errorf("plan: %v, warned: %t", err, warned)
 	}
 }

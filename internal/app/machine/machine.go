@@ -138,6 +138,11 @@ func (m *Machine) Connect(as remote.Hello, holds func() error) *router.Places {
 		Patience: m.retry, MayHaveMachine: m.options.MayHaveMachine, Most: Connections})
 }
 
+// Reader returns this machine and the hosts for a command that reads how actions of a state go: a cluster finds them by their state.
+func (m *Machine) Reader(lineage string) *router.Places {
+	return m.Connect(remote.Hello{Lineage: lineage}, nil)
+}
+
 // WithFiles returns the same machine with a store of artifacts of its own, which is opened when it
 // is first needed.
 func (m *Machine) WithFiles() *Machine {

@@ -35,7 +35,8 @@ func Resolve(ctx context.Context, e *app.Engine, address string, as actions.Verd
 			if err != nil {
 				return now, stateedit.StateEdit{}, err
 			}
-			finder := unsettled.Finder{Command: e.Command(), Places: machine.Places, Place: place}
+			finder := unsettled.Finder{Command: e.Command(), Places: machine.Reader(now.Lineage), Place: place}
+			defer finder.Places.Close()
 			for _, a := range now.Unsettled[addr].Open() {
 				if unsettled.Elsewhere(place, now, addr) {
 					continue // only a person can know how it ended

@@ -77,8 +77,12 @@ func View(ctx context.Context, c command.Command, o Opened, m *machine.Machine, 
 	n := Connected{Opened: o, Machine: m, Places: m.Places, atOnce: h.AtOnce, close: func() {}}
 	n.Places.Known(hosts.Reachable(o.Manifest)) // the recorded way to reach a host comes second
 	n.Places.Most(max(h.AtOnce, machine.Connections))
+	finder := n.finder(c)
+	finder.Places = m.Reader(o.Prior.Lineage)
+	defer finder.Places.Close()
+	finder.Places.Known(hosts.Reachable(o.Manifest))
 	var err error
-	if n.Prior, n.Open, err = n.finder(c).View(ctx, o.Prior); err != nil {
+	if n.Prior, n.Open, err = finder.View(ctx, o.Prior); err != nil {
 		return Connected{}, err
 	}
 	if n, err = n.reach(ctx, c, h.FailUnreachable, true); err == nil {

@@ -11,6 +11,7 @@ import (
 
 	core "k8s.io/api/core/v1"
 
+	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/runnertest"
 	"deployster/kube/internal/fakeapi"
@@ -100,6 +101,26 @@ func TestAdopt_ContinuesAnAction(t *testing.T) {
 	s.Args = []string{"exit", "0"}
 	if res, err := next.Run(t.Context(), s); err != nil || res.ExitCode != 0 {
 		t.Errorf("a second try: %+v, %v", res, err)
+	}
+}
+
+// Who reads how an action goes, and acts on nothing, finds it by the state that it greets with: while it runs, and its end.
+func TestRunning_IsFoundByWhoReads(t *testing.T) {
+	c := newCluster(t)
+	first := c.client(t, acts(1))
+	s := action(t, c, "one", "obey")
+	begun := make(chan struct{})
+	s.Stdout = onFirst(func() { close(begun) })
+	ctx, lose := context.WithCancel(t.Context())
+	defer lose()
+	go func() { _, _ = first.Run(ctx, s) }() // its client is killed
+	<-begun
+	reader := c.client(t, remote.Hello{Lineage: "lineage"})
+	if runs, err := reader.AdopterFor(&reader.host).Running(t.Context(), "one"); err != nil || !runs {
+		t.Errorf("%t, %v", runs, err)
+	}
+	if n := len(c.Pods()); n != 1 {
+		t.Errorf("%d Pods", n)
 	}
 }
 

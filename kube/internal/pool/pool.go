@@ -120,7 +120,7 @@ func (p *Pool) starting(w *waiter) *Member {
 	return nil
 }
 
-// enough reports whether the Pods of a group are as many as it needs: one that starts is no reason for another, and no more
+// enough reports whether the Pods of a group are as many as it needs: one that starts gives no reason for another, and no more
 // start at a time than run.
 func enough(w *waiter, group []*Member) bool {
 	since, runs := w.since, 0
