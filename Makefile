@@ -75,9 +75,9 @@ LONGEST_RACED = deployster/state deployster/internal/runtime/conformance
 LONGEST = ./internal/testkit/e2e
 
 # Random histories and large messages take ten times as long with the race detector, which
-# smaller tests of the same code show as much. They run without it.
-HEAVY = '^TestModel_RandomHistories$$|^TestClient_TakesTheLargestAnswer$$|^TestClient_ReportsWhatIsTooLarge$$|^TestCheckConfig_HasAnEnd$$|^TestLarge_IsReadBack$$'
-HEAVY_IN = ./internal/base/sharedlog ./internal/runtime/remote ./internal/runtime/runner/typeschema ./state
+# smaller tests of the same code show as much, and its stacks are larger. They run without it.
+HEAVY = '^TestModel_RandomHistories$$|^TestClient_TakesTheLargestAnswer$$|^TestClient_ReportsWhatIsTooLarge$$|^TestCheckConfig_HasAnEnd$$|^TestLarge_IsReadBack$$|^TestWatch_WaitsWithASmallStack$$'
+HEAVY_IN = ./internal/base/sharedlog ./internal/runtime/remote ./internal/runtime/runner/typeschema ./protocol ./state
 
 # Each benchmark runs twice by `make test`, with small sizes (-short), so that none rots.
 BENCHMARKED = $(shell grep -rlE '^func Benchmark' --include='*_test.go' . | grep -vE '^./(bridge|kube|lsp)/' | xargs -n 1 dirname | sort -u)
