@@ -29,6 +29,7 @@ func (r *run) guarded(ctx context.Context, node string) (out outcome) {
 		out.Fatal = true
 		r.stops.fail(&out)
 	}()
+	var ended *ResourceEnded
 	switch out.What {
 	case order.Wait:
 		out.declined = !r.steps.identities.Pass(r.barriers[node])
@@ -43,13 +44,16 @@ func (r *run) guarded(ctx context.Context, node string) (out outcome) {
 	case order.Again:
 		r.steps.askAgain(&out)
 	default:
-		if r.steps.resource(ctx, &out); out.Begun() {
+		if ended = r.steps.resource(ctx, &out); out.Begun() {
 			r.facts.SetBegun(node)
 		}
 	}
 	r.groups.Of(out.Addr).End(node, !out.Failed() && (!out.declined || out.after))
 	if out.Failed() && !out.open {
 		r.stops.fail(&out)
+	}
+	if ended != nil { // who hears of a failure knows that it counts
+		r.options.event(*ended)
 	}
 	return out
 }

@@ -55,8 +55,9 @@ type stepRunner struct {
 	shutdowns  []ShutdownReport // of the shutdown_first actions that were run; guarded by shutdownMu
 }
 
-// resource does the step of one resource, or of its old object; out reports how that ended.
-func (r *stepRunner) resource(ctx context.Context, out *outcome) {
+// resource does the step of one resource, or of its old object; out reports how that ended, and so does the event; nil = there is
+// none yet.
+func (r *stepRunner) resource(ctx context.Context, out *outcome) *ResourceEnded {
 	start := r.options.Now()
 	step := r.plan.Resources[out.Addr]
 	if out.Old() {
@@ -81,13 +82,13 @@ func (r *stepRunner) resource(ctx context.Context, out *outcome) {
 		r.perform(ctx, step, out)
 	}
 	if out.Old() && !out.Failed() && !out.declined {
-		return // the event is sent when the new object is done
+		return nil // the event is sent when the new object is done
 	}
 	if out.open = r.groups.Of(out.Addr).Holds(out.Addr); out.open {
 		r.groups.Of(out.Addr).Hold(out.Ended, step.Shown(), start)
-		return // the event is sent when its group is settled
+		return nil // the event is sent when its group is settled
 	}
-	r.options.event(ResourceEnded{Address: out.Addr, Change: step.Shown(), Report: out.Report, Took: r.options.Now().Sub(start)})
+	return &ResourceEnded{Address: out.Addr, Change: step.Shown(), Report: out.Report, Took: r.options.Now().Sub(start)}
 }
 
 // forget removes the entry of a resource from the state file and changes nothing else. An

@@ -20,7 +20,8 @@ type rules struct {
 	begun  []string // in their order
 	soaked map[string]bool
 	failed map[string]bool
-	gate   string // the host after whose wave the gate fails; "" = never
+	before map[string]int // how many hosts had failed when a resource was queried: it may begin at any time after it
+	gate   string         // the host after whose wave the gate fails; "" = never
 	closed bool
 }
 
@@ -36,7 +37,7 @@ func (r *rules) waveOf(n int) (wave, before int) {
 }
 
 // breaks returns the rule that the begin of a further host breaks; "" = none.
-func (r *rules) breaks(host string) string {
+func (r *rules) breaks(host, addr string) string {
 	r.begun = append(r.begun, host)
 	wave, before := r.waveOf(len(r.begun))
 	for _, earlier := range r.begun[:before] {
@@ -47,8 +48,8 @@ func (r *rules) breaks(host string) string {
 			return fmt.Sprintf("%s begins in wave %d, and %s was not seen after a soak", host, wave+1, earlier)
 		}
 	}
-	if r.most > 0 && len(r.failed) >= r.most {
-		return fmt.Sprintf("%s begins, and %d hosts have failed", host, len(r.failed))
+	if r.most > 0 && r.before[addr] >= r.most {
+		return fmt.Sprintf("%s begins, and %d hosts have failed", host, r.before[addr])
 	}
 	if r.closed {
 		return host + " begins, and the gate has failed"
@@ -59,11 +60,13 @@ func (r *rules) breaks(host string) string {
 // event follows one event.
 func (r *rules) event(t *testing.T, ev apply.Event) {
 	switch ev := ev.(type) {
+	case apply.Checking:
+		r.before[ev.Address] = len(r.failed)
 	case apply.ActionStarted:
 		if slices.Contains(r.begun, ev.Host) {
 			return
 		}
-		if broken := r.breaks(ev.Host); broken != "" {
+		if broken := r.breaks(ev.Host, ev.Address); broken != "" {
 			t.Error(broken)
 		}
 	case apply.ResourceEnded:
@@ -90,7 +93,7 @@ func TestWaves_KeepTheirRules(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(seed, 7))
 			hosts := "abcdefg"[:2+random.IntN(6)]
-			r := &rules{soaked: map[string]bool{}, failed: map[string]bool{}, most: random.IntN(3)}
+			r := &rules{soaked: map[string]bool{}, failed: map[string]bool{}, before: map[string]int{}, most: random.IntN(3)}
 			f := newFleet(t, hosts, "1")
 			f.engine.waves.Sizes, f.engine.waves.Soak, r.f = nil, time.Microsecond, f
 			for range 1 + random.IntN(3) {
