@@ -178,7 +178,7 @@ func TestSweep_WorkerOfALivingClient(t *testing.T) {
 	}
 	for id, fate := range map[string]runner.Fate{"full": runner.Exited, "well": runner.Unknown, "dies": runner.Unknown, "lost": runner.Unknown} {
 		out, err := r.Adopt(context.Background(), id, runner.Watch{})
-		if err != nil || out.Fate != fate || strings.Contains(out.Why, "no trace") != (id == "well" || id == "dies") || id == "full" && out.ExitCode != 9 {
+		if err != nil || out.Fate != fate || out.NoTrace != (id == "well" || id == "dies") || id == "full" && out.ExitCode != 9 {
 			t.Errorf("%s: %+v, %v", id, out, err)
 		}
 		if err := r.Discard(context.Background(), id); err != nil {
