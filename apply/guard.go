@@ -52,7 +52,7 @@ func (r *run) guarded(ctx context.Context, node string) (out outcome) {
 	if out.Failed() && !out.open {
 		r.stops.fail(&out)
 	}
-	if ended != nil { // who hears of a failure knows that it counts
+	if ended != nil { // after the failure counts
 		r.options.event(*ended)
 	}
 	return out

@@ -222,7 +222,7 @@ func TestLender_Failures(t *testing.T) {
 	})
 }
 
-// After too many losses nothing is made for who waits, and who comes then does not wait for what is lent.
+// After too many losses nothing is made for callers that wait, and a later caller does not wait for what is lent.
 func TestLender_EndsAfterLosses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, 4)

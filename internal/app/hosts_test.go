@@ -41,7 +41,7 @@ type hostMachine struct {
 	mu      sync.Mutex
 	adopted []string // actions that it was asked for
 	broken  error    // why it cannot answer for actions; nil = it can
-	runs    bool     // its actions run, as who was greeted with their state is told
+	runs    bool     // its actions run: it says so to a client that greets it with their state
 	lineage string   // of the state of the latest client
 
 	received func()       // is called when it gets an image; nil = nothing is

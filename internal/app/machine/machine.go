@@ -138,7 +138,7 @@ func (m *Machine) Connect(as remote.Hello, holds func() error) *router.Places {
 		Patience: m.retry, MayHaveMachine: m.options.MayHaveMachine, Most: Connections})
 }
 
-// Reader returns this machine and the hosts for a command that reads how actions of a state go: a cluster finds them by their state.
+// Reader returns this machine and the hosts for a command that reads which actions of a state run: a cluster finds them by their state.
 func (m *Machine) Reader(lineage string) *router.Places {
 	return m.Connect(remote.Hello{Lineage: lineage}, nil)
 }

@@ -20,7 +20,7 @@ type use struct {
 // form returns the name, with a slash for each of up to three arguments.
 func (u use) form() string { return u.name + strings.Repeat("/", min(len(u.args), 3)) }
 
-// unknown reports that there is no such filter.
+// unknown reports a filter that does not exist.
 func (u use) unknown() Value {
 	return u.t.fail("the filter %s with these arguments has no counterpart", u.name)
 }

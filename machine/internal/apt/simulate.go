@@ -2,6 +2,7 @@ package apt
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,12 +106,10 @@ func (t transaction) others(name string) string {
 	return strings.Join(parts, "; ")
 }
 
-// shownNames is how many packages a description names.
-const shownNames = 30
-
+// listed returns names for a description: the first 30.
 func listed(names []string) string {
-	if more := len(names) - shownNames; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:shownNames], ", "), more)
+	if more := len(names) - 30; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:30], ", "), more)
 	}
 	return strings.Join(names, ", ")
 }
@@ -167,8 +166,5 @@ func refusal(text string) string {
 			listed, below = false, false
 		}
 	}
-	if len(why) == 0 {
-		return strings.TrimSpace(text)
-	}
-	return strings.Join(why, "; ")
+	return cmp.Or(strings.Join(why, "; "), strings.TrimSpace(text))
 }
