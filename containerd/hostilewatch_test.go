@@ -40,7 +40,7 @@ func hostileWatches() []hostileWatch {
 	refused := `ended, and started again after a pause: "The image broke the protocol"`
 	again := `started again after a pause: "The watch ended"`
 	return []hostileWatch{
-		{name: "is never ready", verdict: "ended after a minute, and started again after a pause", script: `sleep 31337`},
+		{name: "is never ready", verdict: "ended after a minute, and started again after a pause", script: `sleep 31339`},
 		{name: "says at once that it is ready, and closes its stdout", verdict: "polls find what it does not tell; the third time it is started again, and not relied on for a day",
 			script: `echo '{}'; exec >&-; cat >/dev/null`, live: true},
 		{name: "prints something other than events", verdict: refused, script: `echo '{}'; echo changed; cat >/dev/null`, live: true, says: broken},
@@ -51,11 +51,11 @@ func hostileWatches() []hostileWatch {
 		{name: "puts the escapes of a terminal into JSON", verdict: "taken, and made visible where it is shown", script: `printf '{}\n{"detail":"\\u001b[2J"}\n'; cat >/dev/null`, live: true},
 		{name: "floods", verdict: `not read: one look a second; after ten seconds it is ended: "The watch was ended"`, script: `while :; do echo '{}'; done`, live: true,
 			is: watchclient.ErrFlooding, within: 90 * time.Second},
-		{name: "forks and leaves", verdict: again + "; what it left ends with it", script: `echo '{}'; (trap '' TERM HUP; sleep 31337) & sleep 31337 & exit 0`, live: true, says: ended},
+		{name: "forks and leaves", verdict: again + "; what it left ends with it", script: `echo '{}'; (trap '' TERM HUP; sleep 31339) & sleep 31339 & exit 0`, live: true, says: ended},
 		{name: "ends at once", verdict: again, script: `exit 3`, says: "exit code 3"},
 		{name: "ignores the end of its stdin", verdict: "SIGTERM after a second", script: `trap 'exit 0' TERM; echo '{}'; while :; do sleep 0.05; done`, live: true},
 		{name: "ignores SIGTERM", verdict: "killed after another ten seconds", script: `trap '' TERM; echo '{}'; while :; do sleep 0.05; done`, live: true},
-		{name: "does not read its stdin", verdict: "taken, where it says all the same that it is ready", script: `echo '{}'; sleep 31337`, live: true},
+		{name: "does not read its stdin", verdict: "taken, where it says all the same that it is ready", script: `echo '{}'; sleep 31339`, live: true},
 		{name: "fills its disk", verdict: `killed at disk: "The image filled the disk"`, settings: runner.Settings{Disk: 8 << 20}, live: true, says: "filled more than",
 			script: `echo '{}'; i=0; while [ $i -lt 100 ]; do dd if=/dev/zero of=/tmp$i bs=1M count=1 2>/dev/null; i=$((i+1)); [ $i -lt 12 ] || sleep 0.2; done`},
 		{name: "takes all memory", verdict: `killed at memory, where that is set: "The watch ended", out of memory`, settings: runner.Settings{Memory: 32 << 20}, live: true,
@@ -63,8 +63,8 @@ func hostileWatches() []hostileWatch {
 		{name: "writes to its plug", verdict: "cannot: the plugs of a watch are read-only", script: `echo '{}'; touch /world/x && exit 7; cat >/dev/null`, live: true},
 		{name: "is a worker that answers another id", verdict: refused + ", for all that it watches", worker: true, script: `read -r l; echo '{"id":77,"stdout":"{}\n"}'; cat >/dev/null`, says: broken},
 		{name: "is a worker that does not cancel", verdict: `killed after ten seconds, with all that it watches: "The watch was ended"`, worker: true, live: true,
-			script: `read -r l; echo '{"id":1,"stdout":"{}\n"}'; cat >/dev/null; sleep 31337`},
-		{name: "is a worker that reads nothing", verdict: "ended after a minute, and started again after a pause", worker: true, script: `sleep 31337`},
+			script: `read -r l; echo '{"id":1,"stdout":"{}\n"}'; cat >/dev/null; sleep 31339`},
+		{name: "is a worker that reads nothing", verdict: "ended after a minute, and started again after a pause", worker: true, script: `sleep 31339`},
 		{name: "is a worker that prints endless lines", verdict: refused + ", for all that it watches", worker: true, script: `read -r l; tr '\0' x </dev/zero`, says: broken},
 	}
 }

@@ -160,7 +160,7 @@ func (l *hostileLab) nothingLeft(t *testing.T) {
 	deadline := time.Now().Add(time.Minute)
 	for {
 		var left []string
-		for line := range strings.Lines(users(l.data) + "\n" + users("31337")) {
+		for line := range strings.Lines(users(l.data) + "\n" + users("sleep\x0031337")) {
 			if line = strings.TrimSpace(line); line != "" && !strings.Contains(line, "deployster-containerd") {
 				left = append(left, line)
 			}
