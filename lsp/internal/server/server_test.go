@@ -411,8 +411,8 @@ func TestErrors_AreOfTheProtocol(t *testing.T) {
 
 func TestErrors_BeforeInitialize(t *testing.T) {
 	t.Parallel()
-	a := assigner{s: &Server{}}
 	for method, want := range map[string]jrpc2.Code{"textDocument/hover": codeNotInitialized, "shutdown": jrpc2.NoError} {
+		a := assigner{s: &Server{}}
 		_, err := a.Assign(t.Context(), method)(t.Context(), &jrpc2.Request{})
 		if got := jrpc2.ErrorCode(err); got != want {
 			t.Errorf("%s: %v, want %v", method, err, want)
