@@ -20,6 +20,9 @@ const (
 	patience   = 50 * time.Millisecond
 	startTakes = 100 * time.Millisecond // until it is known how long a start takes
 
+	// A container is worth its start from so many invocations on that it takes from others, of a few milliseconds each.
+	worthStart = 40
+
 	maxShared = 64 // containers of one group at a time
 	maxLost   = 3  // lost containers of a group after which it is not used any more
 )
@@ -49,7 +52,7 @@ func (h *sharedContainers) group(r *Runtime, s runner.Spec) (*sharedGroup, error
 	}
 	if h.groups[key] == nil {
 		h.groups[key] = lending.New[*sharedContainer](lending.Terms{Most: maxShared, Processors: runtime.NumCPU(), Losses: maxLost,
-			Takes: startTakes, Patience: patience, Go: r.runsOpen.Go})
+			Takes: startTakes, Patience: patience, Coming: s.Expected, Worth: worthStart, Go: r.runsOpen.Go})
 	}
 	return h.groups[key], nil
 }

@@ -7,5 +7,6 @@
 // fewer than processors, another one is made when borrowers have waited for as long as making one
 // takes, all waits since the last one counted: so whatever follows, at most twice the shortest
 // time is spent. With as many as processors, borrowers wait for something else than a
-// processor, so only a long wait of one of them counts.
+// processor, so only a long wait of one of them counts. If it is known that many borrowers are to come,
+// as many are made at once as these are worth.
 package lending

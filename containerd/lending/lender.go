@@ -21,6 +21,8 @@ type Terms struct {
 	Losses     int             // of objects that failed, after which nothing is lent any more
 	Takes      time.Duration   // how long making one takes, until that is known
 	Patience   time.Duration   // nothing is made for somebody who has waited for less
+	Coming     int             // loans that are expected; 0 = unknown
+	Worth      int             // expected loans for which one is made at once
 	Go         func(do func()) // runs something in the background of a borrower
 }
 
@@ -32,7 +34,8 @@ type Lender[T any] struct {
 	idle    []T // the last one was returned last
 	waiting []*borrower[T]
 	count   int // lent, idle, or being made
-	making  bool
+	making  int
+	coming  int           // loans that are still expected
 	drained bool          // nothing that was kept is left
 	made    time.Time     // when the last attempt to make one ended
 	takes   time.Duration // how long making one takes
@@ -55,13 +58,14 @@ type answer[T any] struct {
 }
 
 // New makes a Lender.
-func New[T any](t Terms) *Lender[T] { return &Lender[T]{terms: t, takes: t.Takes} }
+func New[T any](t Terms) *Lender[T] { return &Lender[T]{terms: t, takes: t.Takes, coming: t.Coming} }
 
 // Borrow returns a thing that nobody else has until it is returned or dropped; false = nothing can be lent. What is
 // made meanwhile may be lent to others, after the end of the context too.
 func (l *Lender[T]) Borrow(ctx context.Context, m Maker[T]) (thing T, ok bool) {
 	b := &borrower[T]{maker: m, came: time.Now(), got: make(chan answer[T], 1)}
 	l.mu.Lock()
+	l.coming--
 	switch n := len(l.idle); {
 	case n > 0:
 		thing, l.idle = l.idle[n-1], l.idle[:n-1]
@@ -160,7 +164,9 @@ func (l *Lender[T]) queued() {
 
 // grow makes another thing, if one is needed.
 func (l *Lender[T]) grow() {
-	if len(l.waiting) == 0 || l.making {
+	few := l.count < l.terms.Processors
+	atOnce := few && len(l.waiting) > l.making && l.coming+len(l.waiting) >= (l.count+1)*l.terms.Worth
+	if len(l.waiting) == 0 || l.making > 0 && !atOnce {
 		return
 	}
 	if l.lost >= l.terms.Losses && l.count == 0 {
@@ -172,12 +178,11 @@ func (l *Lender[T]) grow() {
 		return
 	}
 	first := l.waiting[0]
-	few := l.count < l.terms.Processors
-	needed := l.count == 0 || l.waits(few) >= max(l.terms.Patience, l.takes)
+	needed := l.count == 0 || atOnce || l.waits(few) >= max(l.terms.Patience, l.takes)
 	if !needed && (!few || l.drained) {
 		return
 	}
-	l.making = true
+	l.making++
 	l.count++
 	l.terms.Go(func() { l.make(first.maker, !needed) })
 }
@@ -196,7 +201,7 @@ func (l *Lender[T]) make(m Maker[T], keptOnly bool) {
 	thing, kept, err := m(keptOnly)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.making = false
+	l.making--
 	if l.drained = l.drained || !kept; errors.Is(err, ErrNone) {
 		l.count--
 		l.grow()

@@ -24,9 +24,12 @@ type shop struct {
 	begun  int // that had to be made
 }
 
-func open(t *testing.T, processors int) *shop {
+func open(t *testing.T, processors int) *shop { return expecting(t, processors, 0) }
+
+// expecting opens a shop that expects so many borrowers.
+func expecting(t *testing.T, processors, coming int) *shop {
 	s := &shop{t: t}
-	s.Lender = New[int](Terms{Most: 8, Processors: processors, Losses: 3, Takes: start, Patience: start / 2,
+	s.Lender = New[int](Terms{Most: 8, Processors: processors, Losses: 3, Takes: start, Patience: start / 2, Coming: coming, Worth: 40,
 		Go: func(do func()) { go do() }})
 	return s
 }
@@ -86,6 +89,47 @@ func (s *shop) work(borrowers, times int, each time.Duration) time.Duration {
 	took := time.Since(began)
 	synctest.Wait()
 	return took
+}
+
+// Those that are worth their making are made together with the first, as long as there are processors.
+func TestLender_MakesWhatIsExpectedAtOnce(t *testing.T) {
+	const each = start / 100
+	for _, c := range []struct {
+		name                          string
+		processors, kept, coming, all int
+		begun                         int
+		took                          time.Duration
+	}{
+		{"not enough for two", 2, 0, 70, 70, 1, start + 70*each},
+		{"enough for two", 2, 0, 80, 80, 2, start + 40*each},
+		{"enough for two, one processor", 1, 0, 80, 80, 1, start + 80*each},
+		{"enough for three", 8, 0, 120, 120, 3, start + 40*each},
+		{"fewer come than were expected", 2, 0, 80, 10, 2, start + 5*each},
+		{"what was kept is taken", 2, 2, 80, 80, 0, 40 * each},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := expecting(t, c.processors, c.coming)
+				s.kept = c.kept
+				if took := s.work(10, c.all/10, each); s.begun != c.begun || took != c.took {
+					t.Errorf("%d were made, in %s; want %d, in %s", s.begun, took, c.begun, c.took)
+				}
+			})
+		})
+	}
+}
+
+// What has come is not expected any more.
+func TestLender_CountsWhoHasCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := expecting(t, 2, 80)
+		for range 20 { // one at a time: nobody waits for another one
+			s.work(1, 1, start/100)
+		}
+		if s.work(10, 1, start/100); s.begun != 1 {
+			t.Errorf("%d were made", s.begun)
+		}
+	})
 }
 
 func TestLender_MakesAnotherWhenWaitsHaveTakenAsLong(t *testing.T) {

@@ -54,6 +54,21 @@ func (of Basis) pins(lock *config.Lock) map[string]config.Pin {
 	return pins
 }
 
+// expected returns how many queries and actions a plan and its apply need, by type: a query for each resource, and for one
+// that is not recorded also an action, with a query before it and after it.
+func (of Basis) expected() map[string]int {
+	const known, unknown = 1, 1 + 3
+	calls := map[string]int{}
+	for _, r := range of.Manifest.Resources() {
+		if _, recorded := of.Prior.Resources[r.Address]; recorded {
+			calls[r.TypeRef] += known
+		} else {
+			calls[r.TypeRef] += unknown
+		}
+	}
+	return calls
+}
+
 // Source makes clients for a command.
 type Source struct {
 	Command command.Command
@@ -100,6 +115,9 @@ func (s Source) Client(prior state.Snapshot, of images.Set) *typeclient.Client {
 func (s Source) Clients(ctx context.Context, of Basis, chosen func(string) bool,
 	o *plan.Options) (Clients, *config.Manifest, error) {
 	m, types := of.Manifest, s.Client(of.Prior, of.Images)
+	if !o.Selection.Partial() {
+		types.Expect(of.expected())
+	}
 	if !appartifacts.Concern(m, of.Prior) {
 		return Clients{Types: types, types: types, places: s.Places}, m, nil
 	}

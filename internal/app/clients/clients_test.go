@@ -1,12 +1,30 @@
 package clients
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
+	"deployster/config"
 	"deployster/plan"
 	"deployster/state"
 )
+
+// A resource without an entry is queried again before its action and after it.
+func TestBasis_ExpectsMoreOfWhatIsNotRecorded(t *testing.T) {
+	t.Parallel()
+	const text = "resource \"a\" {\n  type = \"acme/note:1\"\n}\nresource \"b\" {\n  type = \"acme/note:1\"\n  count = 3\n}\n" +
+		"resource \"c\" {\n  type = \"acme/file:1\"\n}\n"
+	m, diags := config.Load(config.Sources{Workspace: "/w", Dir: "/w", Manifests: []config.File{{Path: "main.hcl", Bytes: []byte(text)}}},
+		nil, config.Builtins{})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	of := Basis{Manifest: m, Prior: state.Snapshot{Resources: map[string]state.Entry{"a": {}, "c": {}}}}
+	if got, want := of.expected(), map[string]int{"acme/note:1": 1 + 3*4, "acme/file:1": 1}; !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
 
 // What -replace asks for is put once: who goes on with a plan whose run died puts the rest.
 func TestPutAgain_OnceForAPlan(t *testing.T) {

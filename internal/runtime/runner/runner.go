@@ -82,6 +82,8 @@ type Spec struct {
 	// ReuseActions: actions of the same Reference may run in that container, one at a time and by their IDs,
 	// and nothing of another Reference.
 	ReuseActions bool `json:",omitempty"`
+	// Expected is how many such invocations the command is going to make; 0 = unknown.
+	Expected int `json:"-"`
 
 	// Keep: Launch may take over a program that an earlier command has used, and the
 	// program may be kept for a later command. See Process.

@@ -284,6 +284,22 @@ func TestInit_KindsShareAContainer(t *testing.T) {
 	}
 }
 
+// How much is to come is told with each query and action, but not with an init.
+func TestClient_TellsWhatIsExpected(t *testing.T) {
+	t.Parallel()
+	c, fake := client(says(minimal))
+	c.Expect(map[string]int{image: 7})
+	ty, err := c.Init(t.Context(), target())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = c.State(t.Context(), target(), ty, protocol.StateInput{}) // its answer is not one
+	calls := fake.Calls()
+	if len(calls) != 2 || calls[0].Expected != 0 || calls[1].Expected != 7 {
+		t.Errorf("%+v", calls)
+	}
+}
+
 func TestState_TransientIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -101,6 +101,9 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 	if err != nil {
 		return runner.Result{}, err
 	}
+	if k.step != StepInit { // which is asked once
+		spec.Expected = c.expected[k.target.Reference]
+	}
 	answers := k.kind == runner.Action && k.remembers // answers on stdout, as a query does
 	if answers {
 		spec.MaxStdout, spec.KeepLog = maxActionAnswer, max(spec.KeepLog, runner.KeepOutcome)
