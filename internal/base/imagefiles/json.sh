@@ -24,7 +24,7 @@ if [ "${1-}" = -q ]; then
 		END { printf "%s\"", escaped(substr(last, 1, length(last) - 1)) } # without the x, which keeps newlines at the end'
 	exit
 fi
-awk '
+exec awk '
 # fail WHY: the last line ends the script that evaluates it
 function fail(why) { print "json: stdin is not the JSON of an object: " why >"/dev/stderr"; print "exit 1"; failed = 1; exit 1 }
 function quoted(text) { gsub(/'\''/, "'\''\\'\'''\''", text); return "'\''" text "'\''" }
