@@ -21,6 +21,7 @@ const (
 	followFast = 2 * time.Millisecond   // interval between reads of an output that is being written
 	WatchEvery = 25 * time.Millisecond  // interval between checks of the sizes of outputs
 	mostPause  = 250 * time.Millisecond // interval between reads of an output that was quiet for long
+	logPause   = time.Second            // the same for a log, which only people read
 
 	// Of an endless output, only about this much is kept on disk.
 	keepOnDisk = 16 << 20
@@ -35,11 +36,13 @@ const (
 // Pause returns how long to wait before the next read of an output that was quiet for a
 // time: a sixteenth of that time, so that an output that is quiet for days costs nothing. The
 // longest pauses of all outputs end together.
-func Pause(quiet, least time.Duration) time.Duration {
-	if quiet >= 16*mostPause {
-		return parallel.Aligned(mostPause)
+func Pause(quiet, least time.Duration) time.Duration { return pause(quiet, least, mostPause) }
+
+func pause(quiet, least, most time.Duration) time.Duration {
+	if quiet >= 16*most {
+		return parallel.Aligned(most)
 	}
-	return min(max(quiet/16, least), mostPause)
+	return min(max(quiet/16, least), most)
 }
 
 // LogFile is a file that a program writes to, and that is followed meanwhile.
@@ -121,7 +124,7 @@ func (o *LogFile) copyTo(watch io.Writer) {
 		select {
 		case <-o.end:
 			last = true // read once more: output may have been written just before
-		case <-time.After(Pause(time.Since(written), followFast)):
+		case <-time.After(pause(time.Since(written), followFast, logPause)):
 		}
 	}
 }

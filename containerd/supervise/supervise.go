@@ -22,9 +22,10 @@ type Supervisor struct {
 	Program   Program
 	Spec      runner.Spec
 	Files     *runfiles.Files
-	Container string  // its id
-	Kills     int     // out-of-memory kills before it
-	Worker    *Worker // nil = it is not a worker
+	Container string           // its id
+	Kills     int              // out-of-memory kills before it
+	Worker    *Worker          // nil = it is not a worker
+	Growth    *runfiles.Growth // tells when a quiet program prints again; nil = its outputs are measured
 }
 
 // ErrHandedOver reports that the program continues, and that this client does not hold it any more.
@@ -90,8 +91,8 @@ func (s *Supervisor) await(ctx context.Context, ended <-chan Exit, full <-chan *
 		grace = runner.DefaultGrace
 	}
 	done := ctx.Done()
-	watch, written, size := time.NewTimer(runfiles.WatchEvery), time.Now(), int64(0)
-	defer watch.Stop()
+	sizes := newSizes(s.Files, s.Growth)
+	defer sizes.stop()
 	// The steps to end it continue after the caller is gone.
 	asking, stopAsking := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAsking()
@@ -137,15 +138,14 @@ func (s *Supervisor) await(ctx context.Context, ended <-chan Exit, full <-chan *
 			end()
 		case <-giveUp:
 			return Exit{Err: fmt.Errorf("it did not end within %s of being killed", KillLimit)}, reason
-		case <-watch.C:
+		case <-sizes.grown:
+			sizes.wake()
+		case <-sizes.due.C:
 			if s.tooMuch() && giveUp == nil {
 				reason, done, timeout = &runner.OutputError{Limit: cmp.Or(s.Spec.MaxStdout, runfiles.MaxUnread)}, nil, nil
 				end()
 			}
-			if now := s.Files.Stdout.Size() + s.Files.Stderr.Size(); now != size {
-				written, size = time.Now(), now
-			}
-			watch.Reset(runfiles.Pause(4*time.Since(written), runfiles.WatchEvery))
+			sizes.checked()
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"deployster/internal/app/watch/metrics"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
+	"deployster/internal/base/parallel"
 	"deployster/internal/runtime/runner/watchclient"
 	"deployster/internal/ui/events"
 	"deployster/plan"
@@ -214,8 +215,6 @@ const brokenFor = time.Minute
 // reloadLoop reads everything again on request, and when another command has changed the
 // state. If that fails the current generation stays.
 func (w *watcher) reloadLoop(ctx context.Context, generations chan<- watch.Generation) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
 	var failed time.Time
 	var broken *string // the mark of the state at the last reload, if that failed
 	aged := time.Now()
@@ -237,7 +236,7 @@ func (w *watcher) reloadLoop(ctx context.Context, generations chan<- watch.Gener
 		case <-w.renews:
 			w.give(ctx, w.renewed(), generations)
 			continue
-		case <-tick.C:
+		case <-time.After(parallel.Aligned(time.Second)):
 			w.forget(&aged)
 			due := broken != nil && w.changedSince(*broken) || time.Since(failed) >= brokenFor && w.changedElsewhere()
 			if !due {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/parallel"
 	"deployster/internal/runtime/runner"
 )
 
@@ -222,13 +223,11 @@ func (p *program) watchPlugs(sources runner.Sources) {
 	if len(sources) == 0 {
 		return
 	}
-	tick := time.NewTicker(runner.SourcesEvery)
-	defer tick.Stop()
 	for {
 		select {
 		case <-p.gone:
 			return
-		case <-tick.C:
+		case <-time.After(parallel.Aligned(runner.SourcesEvery)):
 		}
 		if sources.Replaced() {
 			p.fail(runner.ErrReplaced)
