@@ -116,7 +116,7 @@ func (s Source) Clients(ctx context.Context, of Basis, chosen func(string) bool,
 	o *plan.Options) (Clients, *config.Manifest, error) {
 	m, types := of.Manifest, s.Client(of.Prior, of.Images)
 	if !o.Selection.Partial() {
-		types.Expect(of.expected())
+		types.Expected = of.expected()
 	}
 	if !appartifacts.Concern(m, of.Prior) {
 		return Clients{Types: types, types: types, places: s.Places}, m, nil

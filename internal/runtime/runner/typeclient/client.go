@@ -163,9 +163,12 @@ const (
 type Client struct {
 	typeschema.Checker
 
-	o        Options
-	root     string         // relative sources of mounts begin there
-	expected map[string]int // queries and actions, by the reference of a type
+	// Expected is how many queries and actions are to come, by the reference of a type; nil = unknown. It is
+	// set before the first of them.
+	Expected map[string]int
+
+	o    Options
+	root string // relative sources of mounts begin there
 
 	images *resolver
 
@@ -180,9 +183,6 @@ func New(o Options) *Client {
 	}
 	return &Client{o: o, root: runner.RealDir(o.Workspace), images: newResolver(o), inits: map[initKey]*initCall{}}
 }
-
-// Expect tells how many queries and actions are to come, by the reference of a type. It is called before the first of them.
-func (c *Client) Expect(calls map[string]int) { c.expected = calls }
 
 // Resolve returns the digest of an image: the pinned digest, or the digest of the image
 // on this machine with this name. The answer stays the same for the life of the Client,

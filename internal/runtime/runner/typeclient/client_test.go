@@ -288,7 +288,7 @@ func TestInit_KindsShareAContainer(t *testing.T) {
 func TestClient_TellsWhatIsExpected(t *testing.T) {
 	t.Parallel()
 	c, fake := client(says(minimal))
-	c.Expect(map[string]int{image: 7})
+	c.Expected = map[string]int{image: 7}
 	ty, err := c.Init(t.Context(), target())
 	if err != nil {
 		t.Fatal(err)

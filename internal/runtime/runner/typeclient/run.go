@@ -102,7 +102,7 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 		return runner.Result{}, err
 	}
 	if k.step != StepInit { // which is asked once
-		spec.Expected = c.expected[k.target.Reference]
+		spec.Expected = c.Expected[k.target.Reference]
 	}
 	answers := k.kind == runner.Action && k.remembers // answers on stdout, as a query does
 	if answers {
