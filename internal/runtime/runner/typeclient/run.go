@@ -101,7 +101,7 @@ func (c *Client) run(ctx context.Context, k call) (runner.Result, error) {
 	if err != nil {
 		return runner.Result{}, err
 	}
-	if k.step != StepInit { // which is asked once
+	if k.step != StepInit { // of which there is one
 		spec.Expected = c.Expected[k.target.Reference]
 	}
 	answers := k.kind == runner.Action && k.remembers // answers on stdout, as a query does
