@@ -20,7 +20,7 @@ const (
 	patience   = 50 * time.Millisecond
 	startTakes = 100 * time.Millisecond // until it is known how long a start takes
 
-	// A container is worth its start from so many invocations on that it takes from others, of a few milliseconds each.
+	// For this many invocations of a few milliseconds each, another container is worth its start.
 	worthStart = 40
 
 	maxShared = 64 // containers of one group at a time

@@ -81,7 +81,7 @@ func (g *Growth) read(events *os.File) {
 	}
 }
 
-// notify notifies who waits for a file. -1 = events were lost: all are notified.
+// notify notifies the waiting caller of a file. -1 = events were lost: all are notified.
 func (g *Growth) notify(wd int32) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -41,7 +41,7 @@ const (
 )
 
 // Each that waits is told about its own files alone, and once.
-func TestGrowth_TellsWhoWaits(t *testing.T) {
+func TestGrowth_NotifiesOfItsOwnFiles(t *testing.T) {
 	t.Parallel()
 	var g Growth
 	t.Cleanup(g.Close)

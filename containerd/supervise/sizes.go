@@ -9,7 +9,7 @@ import (
 // restsAfter is how long a program must have printed nothing until its outputs are watched instead of measured.
 const restsAfter = 4 * time.Second
 
-// sizes tells when the sizes of the outputs of a program are due to be checked: often while it prints, and not at
+// sizes decides when the outputs of a program are measured: often while it prints, and not at
 // all while it has printed nothing for long.
 type sizes struct {
 	files   *runfiles.Files

@@ -25,7 +25,7 @@ type Supervisor struct {
 	Container string           // its id
 	Kills     int              // out-of-memory kills before it
 	Worker    *Worker          // nil = it is not a worker
-	Growth    *runfiles.Growth // tells when a quiet program prints again; nil = its outputs are measured
+	Growth    *runfiles.Growth // reports when a quiet program prints again; nil = its outputs are measured
 }
 
 // ErrHandedOver reports that the program continues, and that this client does not hold it any more.

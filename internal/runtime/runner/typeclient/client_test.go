@@ -284,8 +284,8 @@ func TestInit_KindsShareAContainer(t *testing.T) {
 	}
 }
 
-// How much is to come is told with each query and action, but not with an init.
-func TestClient_TellsWhatIsExpected(t *testing.T) {
+// How much is to come is in each query and action, but not in an init.
+func TestClient_PassesOnWhatIsExpected(t *testing.T) {
 	t.Parallel()
 	c, fake := client(says(minimal))
 	c.Expected = map[string]int{image: 7}
