@@ -19,15 +19,10 @@ type content struct {
 }
 
 func open(text []byte) content {
-	members, err := jsondoc.OwnObject(text)
-	if err != nil || members["format"] == nil {
+	members, resources, err := jsondoc.OwnObjects(text, "resources")
+	if err != nil || members["format"] == nil || resources == nil {
 		return content{text: text}
 	}
-	resources, err := jsondoc.OwnObject(members["resources"])
-	if err != nil {
-		return content{text: text}
-	}
-	delete(members, "resources")
 	return content{text, members, resources}
 }
 

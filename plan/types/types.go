@@ -150,16 +150,17 @@ func (d *Types) init(ctx context.Context, r *config.Resource) {
 	}
 	d.findings.Report(r, "", append(diags, subject.UnknownActions(d.subject.Manifest, r, ty)...))
 	d.mu.Lock()
+	shared := d.typeCache[r.TypeRef]
+	d.mu.Unlock()
+	if shared == nil || !reflect.DeepEqual(shared, &ty) { // compared without the lock, which all wait for
+		shared = &ty
+	}
+	d.mu.Lock()
 	defer d.mu.Unlock()
 	if waits != "" {
 		d.lackFiles(r.Address, waits)
 	}
-	shared := d.typeCache[r.TypeRef]
-	if shared == nil || !reflect.DeepEqual(shared, &ty) {
-		shared = &ty
-		d.typeCache[r.TypeRef] = shared
-	}
-	d.types[r.Address], d.mounts[r.Address] = shared, mounts
+	d.typeCache[r.TypeRef], d.types[r.Address], d.mounts[r.Address] = shared, shared, mounts
 }
 
 // lackFiles notes that a resource needs the files of an artifact that has no version yet: it is left.

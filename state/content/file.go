@@ -22,7 +22,7 @@ func Parse(path string, data []byte) (Snapshot, error) {
 		return Snapshot{}, diag.Because(ErrDamaged, "The state file is empty",
 			"%s has no content, which deployster never writes: it was truncated. %s", path, Restore)
 	}
-	members, err := jsondoc.OwnObject(data)
+	members, resources, err := jsondoc.OwnObjects(data, "resources")
 	if err != nil {
 		return Snapshot{}, diag.Because(ErrDamaged, "The state file is damaged", "%s cannot be read: %s. %s", path, err, Restore)
 	}
@@ -44,13 +44,13 @@ func Parse(path string, data []byte) (Snapshot, error) {
 	var s Snapshot
 	if format < Format {
 		if data, err = jsondoc.Upgraded(data, format, Format, Upgrades()); err == nil {
-			members, err = jsondoc.OwnObject(data)
+			members, resources, err = jsondoc.OwnObjects(data, "resources")
 		}
 	}
 	if err == nil {
-		s, err = decode(members)
+		s, err = decode(members, resources)
 	}
-	if err == nil && (s.Lineage == "" || members["resources"] == nil) {
+	if err == nil && (s.Lineage == "" || resources == nil && members["resources"] == nil) {
 		err = errors.New("the lineage or the resources are missing")
 	}
 	if err != nil {

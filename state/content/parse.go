@@ -13,30 +13,19 @@ import (
 	"deployster/internal/base/parallel"
 )
 
-// decode reads the members of a state file of this format and puts every document into
-// canonical form. An unknown key is an error.
-func decode(members map[string]json.RawMessage) (Snapshot, error) {
+// decode reads the members of a state file of this format, and the entries of its resources, and puts
+// every document into canonical form. An unknown key is an error.
+func decode(members, resources map[string]json.RawMessage) (Snapshot, error) {
 	var s Snapshot
-	rest := make(map[string]json.RawMessage, len(members))
-	for key, value := range members {
-		if key != "resources" {
-			rest[key] = value
-		}
-	}
-	content, err := json.Marshal(rest)
+	content, err := json.Marshal(members)
 	if err == nil {
 		err = jsondoc.DecodeStrict(content, &s)
 	}
 	if err == nil {
 		s, err = s.Canonical()
 	}
-	resources := members["resources"]
-	if err != nil || resources == nil || jsondoc.KindOf(resources) == "null" {
-		return s, err
-	}
-	entries, err := jsondoc.OwnObject(resources)
-	if err == nil {
-		s.Resources, err = decodeEntries(entries)
+	if err == nil && resources != nil {
+		s.Resources, err = decodeEntries(resources)
 	}
 	if err == nil {
 		err = flatten(s.Resources)

@@ -27,8 +27,11 @@ func (p Planner) Foresee(ctx context.Context, in Inputs) (wait func()) {
 	}
 	types, needed := map[string]*config.Resource{}, map[string]*shipped{}
 	for _, r := range in.Manifest.Resources() {
+		if r.Settings.Host == nil || !chosen(r.Address) {
+			continue // before the name is completed, which takes longer
+		}
 		full, _, err := imagestore.FullName(r.TypeRef)
-		if err != nil || !imagestore.Reserved(full) || r.Settings.Host == nil || !chosen(r.Address) {
+		if err != nil || !imagestore.Reserved(full) {
 			continue
 		}
 		types[r.TypeRef] = r

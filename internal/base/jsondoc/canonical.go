@@ -2,7 +2,9 @@ package jsondoc
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -40,22 +42,25 @@ func SameValue(a, b any) bool {
 func CanonicalOwn(data []byte) (json.RawMessage, error) { return canonical(data, own()) }
 
 func canonical(data []byte, within limits) (json.RawMessage, error) {
-	if err := check(data, within); err != nil {
-		return nil, err
-	}
-	if bytes.IndexFunc(data, beyondUTF16) >= 0 {
+	if slices.ContainsFunc(data, beyondUTF16) {
 		v, err := value(data, within)
 		if err != nil {
 			return nil, err
 		}
 		return Encode(v)
 	}
-	return jsontext.AppendFormat(make([]byte, 0, len(data)), data, jsontext.ReorderRawObjects(true), jsontext.EscapeForJS(true))
+	out, err := jsontext.AppendFormat(make([]byte, 0, len(data)), data, jsontext.ReorderRawObjects(true), jsontext.EscapeForJS(true))
+	if err != nil || !within.allow(data) {
+		if err = cmp.Or(explain(data, within), err); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
-// beyondUTF16 reports whether UTF-16, by which jsontext sorts keys, may sort a character
-// differently than UTF-8, by which the canonical form does.
-func beyondUTF16(r rune) bool { return r > 0xffff }
+// beyondUTF16 reports whether a byte begins a character that UTF-16, by which jsontext sorts keys, may
+// sort differently than UTF-8, by which the canonical form does.
+func beyondUTF16(b byte) bool { return b >= 0xf0 }
 
 // Encode encodes a value compactly and without escaping HTML. The keys of maps are
 // sorted.

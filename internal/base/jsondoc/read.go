@@ -134,45 +134,69 @@ func Object(data []byte) (map[string]json.RawMessage, error) { return object(dat
 // OwnObject is Object for a document that deployster has written; see CheckOwn.
 func OwnObject(data []byte) (map[string]json.RawMessage, error) { return object(data, own()) }
 
+// OwnObjects is OwnObject that opens one member in the same pass: if it is an object, its members are
+// inside, and it is not among members; otherwise inside is nil.
+func OwnObjects(data []byte, open string) (members, inside map[string]json.RawMessage, err error) {
+	r := memberReader{data: data, open: open}
+	members, err = r.all(own())
+	return members, r.inside, err
+}
+
 func object(data []byte, within limits) (map[string]json.RawMessage, error) {
-	r := memberReader{data: data, members: map[string]json.RawMessage{}}
-	if decoded(data, r.read) && within.allow(data) {
+	return (&memberReader{data: data}).all(within)
+}
+
+// memberReader reads the members of an object, each value a part of data.
+type memberReader struct {
+	data            []byte
+	open            string // the member whose members are read too; "" = none
+	members, inside map[string]json.RawMessage
+}
+
+func (r *memberReader) all(within limits) (map[string]json.RawMessage, error) {
+	if decoded(r.data, r.read) && within.allow(r.data) {
 		return r.members, nil
 	}
-	if err := explain(data, within); err != nil {
+	if err := explain(r.data, within); err != nil {
 		return nil, err
 	}
-	if kind := KindOf(data); kind != "an object" {
+	if kind := KindOf(r.data); kind != "an object" {
 		return nil, &SyntaxError{Message: fmt.Sprintf("it is %s, and must be an object", kind)}
 	}
 	return r.members, nil
 }
 
-// memberReader reads the members of an object, each value a part of data.
-type memberReader struct {
-	data    []byte
-	members map[string]json.RawMessage
+func (r *memberReader) read(dec *jsontext.Decoder) (err error) {
+	r.members, err = r.object(dec, r.open)
+	return err
 }
 
-func (r *memberReader) read(dec *jsontext.Decoder) error {
+func (r *memberReader) object(dec *jsontext.Decoder, open string) (map[string]json.RawMessage, error) {
+	members := map[string]json.RawMessage{}
 	if begin, err := dec.ReadToken(); err != nil || begin.Kind() != '{' {
-		return errUnread
+		return members, errUnread
 	}
 	for dec.PeekKind() == '"' {
 		name, err := dec.ReadToken()
 		if err != nil {
-			return err
+			return members, err
 		}
 		key := name.String()
+		if key == open && open != "" && dec.PeekKind() == '{' {
+			if r.inside, err = r.object(dec, ""); err != nil {
+				return members, err
+			}
+			continue
+		}
 		value, err := dec.ReadValue()
 		if err != nil {
-			return err
+			return members, err
 		}
 		end := int(dec.InputOffset())
-		r.members[key] = json.RawMessage(r.data[end-len(value) : end : end])
+		members[key] = json.RawMessage(r.data[end-len(value) : end : end])
 	}
 	_, err := dec.ReadToken()
-	return err
+	return members, err
 }
 
 // Text returns the text of a JSON string that was checked, and "" for any other value.

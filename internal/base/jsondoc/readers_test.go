@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -17,6 +18,9 @@ func holdReaders(t *testing.T, data []byte) (sound bool) {
 		t.Fatalf("%.200q: quickly %v, slowly %v", data, err, slow)
 	}
 	if err != nil {
+		if form, wrong := Canonical(data); form != nil || wrong == nil || wrong.Error() != err.Error() {
+			t.Fatalf("wrote %.200q in canonical form as %.200q (%v), want %v", data, form, wrong, err)
+		}
 		return false
 	}
 	v, err := Value(data)
@@ -50,6 +54,29 @@ func holdObject(t *testing.T, data []byte) {
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Fatalf("the members of %.200q are %q (%v), not %q", data, got, err, want)
+	}
+	for key := range want {
+		holdOpened(t, data, key, want)
+	}
+}
+
+// holdOpened holds the members of an object, and those of one of them, to all of its members.
+func holdOpened(t *testing.T, data []byte, key string, all map[string]json.RawMessage) {
+	t.Helper()
+	members, inside, err := OwnObjects(data, key)
+	if err != nil {
+		t.Fatalf("%.200q with %q open: %v", data, key, err)
+	}
+	if within, notOne := OwnObject(all[key]); key != "" && notOne == nil {
+		if all = maps.Clone(all); !reflect.DeepEqual(inside, within) {
+			t.Fatalf("%q of %.200q has the members %q, not %q", key, data, inside, within)
+		}
+		delete(all, key)
+	} else if inside != nil {
+		t.Fatalf("%q of %.200q has members, and is no object: %q", key, data, inside)
+	}
+	if !reflect.DeepEqual(members, all) {
+		t.Fatalf("the members of %.200q beside %q are %q, not %q", data, key, members, all)
 	}
 }
 
@@ -86,6 +113,9 @@ func TestReaders_AgreeWithEncodingJSON(t *testing.T) {
 		{`{"a":1,"a":2}`, false},
 		{`[{"a":1},{"a":2}]`, true},
 		{`{"a":{"b":1},"b":2}`, true},
+		{`{ "a" : { "a" : { "a" : 1 } } , "b" : [ {} ] , "c" : {} }`, true},
+		{`{"a":{"b":1,"b":2}}`, false},
+		{`{"a":{"b":1},"a":{"b":1}}`, false},
 		{`"\ud800"`, false},
 		{`"\ud83d\ude00"`, true},
 		{`{"\u0061":1}`, true},
