@@ -34,19 +34,21 @@ type decision struct {
 	pair   match.Pair
 	step   *change.Step
 
-	recorded state.Entry // at its address
-	entry    state.Entry // recorded, with the values that are not recorded as they are in the config
-	known    bool        // there is such an entry
-	rotated  []string    // secrets whose values its object may not have
+	entry   state.Entry // recorded, with the values that are not recorded as they are in the config
+	known   bool        // there is such an entry
+	rotated []string    // secrets whose values its object may not have
 }
 
 // decision returns the work on a resource, before anything is done.
 func (d *Decisions) decision(r *config.Resource) *decision {
-	recorded, known := d.session.Subject.Prior.Resources[r.Address]
+	_, known := d.session.Subject.Prior.Resources[r.Address]
 	return &decision{decisions: d, session: d.session, subject: d.session.Subject, matched: d.Matched, r: r,
 		before: subject.Predecessors(r),
-		pair:   d.Matched.Pair(r.Address), recorded: recorded, known: known}
+		pair:   d.Matched.Pair(r.Address), known: known}
 }
+
+// recorded returns the entry at the address of the resource.
+func (d *decision) recorded() state.Entry { return d.subject.Prior.Resources[d.r.Address] }
 
 // decide returns the step; nil = that is not possible: the reason is reported, or the
 // resource is matched again.
@@ -242,7 +244,7 @@ func (d *decision) noteDestroyed() diag.Diagnostics {
 	}
 	why := reason.New(reason.Destructive, protocol.Destructive(s.Answer().Shutdown, s.Answer().Actions))
 	s.Notes = append(s.Notes, reason.New(reason.ApprovedAsReplace).With(why))
-	s.SetNotCreated(s.Answer().Stale != nil && (d.recorded.Adopted || !d.known))
+	s.SetNotCreated(s.Answer().Stale != nil && (d.recorded().Adopted || !d.known))
 	switch {
 	case d.r.PreventDestroy:
 		return diag.Diagnostics{objects.Protected("It has prevent_destroy = true", why)}

@@ -31,7 +31,7 @@ type Facts struct {
 	input    match.Input
 	triggers map[string]*reason.Reason // address of a resource that replace_triggered_by replaces -> why
 	open     map[string]bool           // resources of which something was learned since the last Match
-	configs  map[string]evaluation     // address -> its config as it was matched, until it is decided
+	configs  map[string]*evaluation    // address -> its config as it was matched, until it is decided
 }
 
 // evaluation is what a config was evaluated to, and with what.
@@ -93,13 +93,13 @@ func schemasOf(x *query.Session, resources []*config.Resource) map[string]json.R
 func (f *Facts) declare(x *query.Session, resources []*config.Resource) {
 	type described struct {
 		match.Declared
-		evaluation
+		*evaluation
 		whole bool // the config has neither errors nor warnings
 	}
 	recorded := observe.Recorded(x.Subject.Prior)
 	list := parallel.Map(resources, func(r *config.Resource) described {
 		scope := append(subject.Predecessors(r), r.Address)
-		e := evaluation{manifest: x.Subject.Manifest, known: observe.States(scope, func(addr string) observe.View {
+		e := &evaluation{manifest: x.Subject.Manifest, known: observe.States(scope, func(addr string) observe.View {
 			if addr == r.Address {
 				return observe.View{Partial: true}
 			}
@@ -113,7 +113,7 @@ func (f *Facts) declare(x *query.Session, resources []*config.Resource) {
 		e.resolved, diags = e.manifest.Config(r.Address, e.known)
 		return described{declared(x, r, e.resolved, diags.HasErrors()), e, len(diags) == 0}
 	})
-	f.input.Declared, f.configs = make([]match.Declared, len(list)), make(map[string]evaluation, len(list))
+	f.input.Declared, f.configs = make([]match.Declared, len(list)), make(map[string]*evaluation, len(list))
 	for i, d := range list {
 		if f.input.Declared[i] = d.Declared; d.whole {
 			f.configs[d.Address] = d.evaluation

@@ -5,6 +5,9 @@ import "deployster/state/content"
 // Awaited returns a state with what was announced to it and has not arrived, marked as arriving: nobody acts on it, or makes or adopts
 // its object.
 func Awaited(s content.Snapshot, list []content.Announced) content.Snapshot {
+	if len(list) == 0 {
+		return s
+	}
 	next, changed := s.Clone(), false
 	for _, a := range list {
 		_, recorded := next.Resources[a.Address]

@@ -3,6 +3,7 @@ package draft
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 
 	"deployster/config"
@@ -20,18 +21,19 @@ import (
 // which meets it again. The caller must call wait before the plan is made.
 func (p Planner) Foresee(ctx context.Context, in Inputs) (wait func()) {
 	var work sync.WaitGroup
+	onHosts := slices.DeleteFunc(slices.Clone(in.Manifest.Resources()), func(r *config.Resource) bool { return r.Settings.Host == nil })
+	if len(onHosts) == 0 {
+		return work.Wait
+	}
 	chosen, diags := subject.Chosen(in.Manifest, in.Prior, in.Selection)
 	resolver, err := p.Machine.Resolver(p.Command.Work.Dir, in.Manifest)
 	if diags.HasErrors() || err != nil {
 		return work.Wait
 	}
 	types, needed := map[string]*config.Resource{}, map[string]*shipped{}
-	for _, r := range in.Manifest.Resources() {
-		if r.Settings.Host == nil || !chosen(r.Address) {
-			continue // before the name is completed, which takes longer
-		}
+	for _, r := range onHosts {
 		full, _, err := imagestore.FullName(r.TypeRef)
-		if err != nil || !imagestore.Reserved(full) {
+		if err != nil || !imagestore.Reserved(full) || !chosen(r.Address) {
 			continue
 		}
 		types[r.TypeRef] = r

@@ -95,11 +95,14 @@ func Planned(p *plan.Plan) []runner.Host {
 // the recorded host is returned too if it was reached in another way.
 func (f Reached) Former(on map[string]*Resident, prior state.Snapshot) map[string]*Resident {
 	former, names := map[string]*Resident{}, f.names()
-	for _, addr := range sorted(prior.Resources) {
-		h := prior.Resources[addr].Settings.Host
-		if h == nil {
-			continue
+	recorded := map[string]*runner.Host{} // by address
+	for addr, e := range prior.Resources {
+		if e.Settings.Host != nil {
+			recorded[addr] = e.Settings.Host
 		}
+	}
+	for _, addr := range sorted(recorded) {
+		h := recorded[addr]
 		name, was := cmp.Or(names[h.Machine], h.Name), ""
 		if f.Pins[h.Name].Machine == h.Machine {
 			name = h.Name // several hosts may be one namespace of a cluster

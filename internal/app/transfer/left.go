@@ -114,9 +114,9 @@ func mayTravel(from *workspace.Workspace, to transfer.End) error {
 	return nil
 }
 
-// removedBlock returns the removed block that covers an address, the most specific if there are several; nil = none.
-func removedBlock(m *config.Manifest, addr string) (found *config.Removed) {
-	for _, block := range m.Removed() {
+// removedBlock returns the block that covers an address, the most specific if there are several; nil = none.
+func removedBlock(blocks []config.Removed, addr string) (found *config.Removed) {
+	for _, block := range blocks {
 		if moves.Covers(block.From, addr) && (found == nil || len(block.From) > len(found.From)) {
 			found = &block
 		}

@@ -122,8 +122,9 @@ func given(w *workspace.Workspace, m *config.Manifest, s state.Snapshot) map[str
 	if m == nil {
 		return list
 	}
+	blocks := m.Removed()
 	for addr, e := range s.Resources {
-		if block := removedBlock(m, addr); block != nil && block.To != "" && e.Transfer == nil {
+		if block := removedBlock(blocks, addr); block != nil && block.To != "" && e.Transfer == nil {
 			list[addr] = w.Place(block.To).String()
 		}
 	}
