@@ -78,8 +78,10 @@ func whole(ctx context.Context, x *query.Session, d *decide.Decisions, cycles ma
 	checks, diags := a.subject.Manifest.Checks(final, looked)
 	x.Findings.Report(nil, "", diags)
 	p.Checks = checks
-	p.Entries = a.entries(p)
-	p.ID = Fingerprint(p)
+	if !x.Options.OnlyShown {
+		p.Entries = a.entries(p)
+		p.ID = Fingerprint(p)
+	}
 	return p
 }
 

@@ -93,7 +93,10 @@ func (d *Decisions) decideAll(ctx context.Context, wanted func(addr string) bool
 		before[r.Address] = slices.DeleteFunc(subject.Predecessors(r), func(addr string) bool { return d.steps[addr] != nil })
 	}
 	d.session.Visit(ctx, resources, before, func(r *config.Resource) bool {
-		step, pin := d.decide(ctx, r), s.Recorded.Pin(r.Address)
+		step, pin := d.decide(ctx, r), ""
+		if !d.session.Options.OnlyShown {
+			pin = s.Recorded.Pin(r.Address)
+		}
 		open := step == nil && d.Matched.Facts.Open(r.Address) // it is matched again
 		d.mu.Lock()
 		defer d.mu.Unlock()

@@ -57,6 +57,8 @@ type Options struct {
 	// Claims returns what other states have declared on a host, nil = this machine; nil = that is not recorded.
 	Claims   func(ctx context.Context, host *runner.Host) ([]claims.Record, error)
 	Rootless []rootless.Loss // what containers on this machine do not have
+	// OnlyShown: nobody saves, judges or applies the plan. It gets no id, and pins no entries.
+	OnlyShown bool
 }
 
 // Event is something that happened in a session.

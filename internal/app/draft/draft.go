@@ -74,6 +74,7 @@ type Inputs struct {
 	Parallelism int                       // 0 = DefaultParallelism, and more in workers
 	Images      map[string]string         // the digests of images by reference, whatever the names refer to now; nil = as they are resolved
 	Versions    map[string]state.Artifact // which artifacts have, whatever is newest or locked; nil = as they are resolved
+	OnlyShown   bool                      // nobody saves, judges or applies the plan
 	Known       map[string]artifacts.Pin  // which an earlier round of the same apply has used; nil = it is the first
 }
 
@@ -88,7 +89,7 @@ func (p Planner) Options(in Inputs) plan.Options {
 	w := p.Command.Work
 	return plan.Options{Version: w.Version, Workspace: w.Dir, Selection: in.Selection, Parallelism: resources, InWorkers: workers,
 		Now: w.Started, Progress: p.Command.Planning, Secret: w.Secrets.Learn, PlugPaths: PlugPaths(p.Places), Hosts: in.Hosts,
-		HostsAtOnce: in.AtOnce, Rootless: rootless.Lost(), Claims: p.Places.OtherClaims(in.Prior.Lineage)}
+		HostsAtOnce: in.AtOnce, Rootless: rootless.Lost(), Claims: p.Places.OtherClaims(in.Prior.Lineage), OnlyShown: in.OnlyShown}
 }
 
 // PlugPaths returns a function that resolves plugs on hosts.

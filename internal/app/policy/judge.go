@@ -44,6 +44,9 @@ type Policies struct {
 	overrides Overrides
 }
 
+// None reports whether no policy judges.
+func (p Policies) None() bool { return len(p.list) == 0 }
+
 // Of returns the policies of a manifest and those that the environment requires.
 func (j Judge) Of(m *config.Manifest, o Overrides) (Policies, error) {
 	p, err := j.required()

@@ -32,7 +32,9 @@ func Draft(ctx context.Context, c command.Command, n Connected, parallelism int,
 	}
 	end := c.UI.Begin("Planning", len(n.Manifest.Resources()))
 	defer end()
-	p, asked, diags, err := n.Planner(c).Plan(ctx, n.Inputs(parallelism))
+	in := n.Inputs(parallelism)
+	in.OnlyShown = n.OnlyShown && judge.None()
+	p, asked, diags, err := n.Planner(c).Plan(ctx, in)
 	if n.Former != nil {
 		diags, err = n.Former.Explain(diags, err)
 	}

@@ -23,6 +23,7 @@ type Loaded struct {
 	SignedBy  []string   // the ids of the keys that signed the saved plan
 	Selection plan.Selection
 	Former    *savedplan.Former // the plan that a rollback goes back to; nil = another command
+	OnlyShown bool              // what is planned is neither saved nor applied
 }
 
 // nothing is in Selection.Only of files without blocks, and covers no address.
