@@ -30,7 +30,7 @@ const Format = 3
 type Plan struct {
 	Format     int               `json:"format"`
 	Deployster string            `json:"deployster"`
-	ID         string            `json:"id"` // hash of the rest of plan.json; "" = the plan is only shown
+	ID         string            `json:"id"` // hash of the rest of plan.json
 	Created    time.Time         `json:"created"`
 	Lineage    string            `json:"lineage,omitempty"` // of the state it was made from; empty = there was none
 	Begins     *begins.State     `json:"begins,omitempty"`  // signed, without a lineage: the state that it may begin

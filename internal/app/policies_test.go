@@ -72,6 +72,22 @@ func TestPolicies_DeniedIsNotApplied(t *testing.T) {
 	}
 }
 
+// What is saved, judged or explained is held to its state by an id and by pins. What is only shown is
+// not, and cannot be applied.
+func TestPlan_IsHeldToItsStateUnlessOnlyShown(t *testing.T) {
+	e, _ := newEngine(t)
+	for name, o := range map[string]PlanOptions{"shown": {}, "saved": {Out: "plan.bin"}, "explained": {Explain: []string{"a"}}} {
+		p, err := e.Plan(t.Context(), o)
+		if err != nil || (p.ID != "") != (name != "shown") || (p.Entries != nil) != (name != "shown") {
+			t.Errorf("%s: %+v, %v", name, p, err)
+		}
+	}
+	declare(t, e, "policy.hcl", level("advisory"))
+	if p, err := e.Plan(t.Context(), PlanOptions{}); err != nil || p.ID == "" || p.Entries == nil || len(p.Policies) != 1 {
+		t.Errorf("judged: %+v, %v", p, err)
+	}
+}
+
 // A person overrides an overridable policy with a reason, which is recorded with who it was. No other policy is overridden.
 func TestPolicies_OnlyOverridableOnesAreOverridden(t *testing.T) {
 	reason := "INC-42"

@@ -142,8 +142,14 @@ func (e *engine) client() *typeclient.Client {
 
 func (e *engine) plan(tb testing.TB, m *config.Manifest, prior state.Snapshot) *plan.Plan {
 	tb.Helper()
+	return e.planFor(tb, m, prior, false)
+}
+
+// planFor is plan for one that may be only shown.
+func (e *engine) planFor(tb testing.TB, m *config.Manifest, prior state.Snapshot, onlyShown bool) *plan.Plan {
+	tb.Helper()
 	p, diags := plan.Build(context.Background(), m, prior, e.client(),
-		plan.Options{Version: "1", Workspace: e.dir, Parallelism: 10, Now: time.Now()})
+		plan.Options{Version: "1", Workspace: e.dir, Parallelism: 10, Now: time.Now(), OnlyShown: onlyShown})
 	if diags.HasErrors() {
 		tb.Fatalf("%.2000s", diags.Error())
 	}

@@ -101,7 +101,7 @@ type PlannedChange struct {
 
 // PlanSummary is the last event of planning.
 type PlanSummary struct {
-	Plan    string       `json:"plan,omitempty"` // the plan's id; "" = it is only shown
+	Plan    string       `json:"plan,omitempty"` // the plan's id, unless it is only shown
 	Summary plan.Summary `json:"summary"`
 	Changes bool         `json:"changes"` // whether the plan has changes
 	Moves   []moves.Move `json:"moves,omitempty"`
