@@ -61,7 +61,7 @@ func (e *Engine) Plan(ctx context.Context, o PlanOptions) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	loaded.OnlyShown = o.Out == "" && len(o.Explain) == 0 // an explanation tells what has changed since the plan was made
+	loaded.OnlyShown = o.Out == "" && len(o.Explain) == 0 // an explanation compares the pins with the state
 	opened, recovery, err := stage.Hold(ctx, e.command, loaded)
 	if err != nil {
 		return nil, err
