@@ -48,8 +48,9 @@ func seesDependencies(ty *protocol.Type) bool { return ty.Protocol == 1 || ty.De
 
 // useRecorded makes the step valid with the recorded state.
 func (d *decision) useRecorded() {
-	q := d.session.Query(d.r.Address, d.step, d.recorded())
-	d.step.Part = &change.Valid{Answer: change.Answer{State: d.recorded().State, Hidden: q.Secrets.In(&q.Step, d.recorded().State)},
+	recorded := d.subject.Was(d.r.Address)
+	q := d.session.Query(d.r.Address, d.step, recorded)
+	d.step.Part = &change.Valid{Answer: change.Answer{State: recorded.State, Hidden: q.Secrets.In(&q.Step, recorded.State)},
 		Unrefreshed: true}
 }
 

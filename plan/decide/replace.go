@@ -26,10 +26,11 @@ func (d *decision) replacePair(ctx context.Context) bool {
 	if asked {
 		return d.replace(ctx, d.matched.Facts.Asked(d.r.Address))
 	}
-	why := objects.Changed(d.pair.Differences, step.Sensitive, d.recorded().Sensitive.Config)
+	recorded := d.subject.Was(d.r.Address)
+	why := objects.Changed(d.pair.Differences, step.Sensitive, recorded.Sensitive.Config)
 	step.OtherObject = true // only the removal is queried with the old state
-	away := d.session.Hosts.OutOfReach(d.recorded())
-	if stays := objects.WhyKept(d.pair, d.recorded(), step.Type, step.Init, d.subject.Selection.OtherPath, away); stays != nil {
+	away := d.session.Hosts.OutOfReach(recorded)
+	if stays := objects.WhyKept(d.pair, recorded, step.Type, step.Init, d.subject.Selection.OtherPath, away); stays != nil {
 		step.Notes = append(step.Notes, objects.KeptNote(why, stays))
 		return true
 	}
@@ -61,7 +62,7 @@ func (d *decision) replaceLater(key string, asked bool) bool {
 // again. Where nothing exists the step gets no Old, and is decided like any other. For a
 // resource that must not or cannot be replaced it reports an error and returns false.
 func (d *decision) replace(ctx context.Context, why *reason.Reason) bool {
-	step, entry := d.step, d.recorded()
+	step, entry := d.step, d.subject.Was(d.r.Address)
 	if refused := d.irreplaceable(why); refused != nil {
 		d.report(diag.Diagnostics{refused})
 		return false
@@ -113,12 +114,12 @@ func (d *decision) replace(ctx context.Context, why *reason.Reason) bool {
 // irreplaceable returns why the resource must not be replaced; nil = it may be.
 func (d *decision) irreplaceable(why *reason.Reason) *diag.Diagnostic {
 	switch {
-	case d.r.ReadOnly || d.recorded().ReadOnly:
+	case d.r.ReadOnly || d.subject.Was(d.r.Address).ReadOnly:
 		return diag.Errorf("Read-only resource would be replaced", "It is read_only, so nothing may be done about it, and -replace would "+
 			"destroy it. Remove it from -replace.")
 	case d.r.PreventDestroy:
 		return objects.Protected("It has prevent_destroy = true", why)
-	case d.recorded().PreventDestroy:
+	case d.subject.Was(d.r.Address).PreventDestroy:
 		return objects.Protected("It was last applied with prevent_destroy = true", why)
 	case d.matched.Facts.First(d.r.Address):
 		return objects.CannotCreateFirst("the existing and the declared object are one, which cannot exist twice", why)
@@ -130,7 +131,7 @@ func (d *decision) irreplaceable(why *reason.Reason) *diag.Diagnostic {
 // config that the object was created with, by the image of today; by the recorded image if
 // that has another name.
 func (d *decision) old() *change.Step {
-	step, entry := d.step, d.recorded()
+	step, entry := d.step, d.subject.Was(d.r.Address)
 	old := &change.Step{Type: step.Type, Config: step.Config, Sensitive: step.Sensitive, SecretEnv: step.SecretEnv,
 		Aliases:  step.Aliases,
 		Settings: step.Settings, RunsWith: step.RunsWith, Weaker: step.Weaker,

@@ -47,9 +47,6 @@ func (d *Decisions) decision(r *config.Resource) *decision {
 		pair:   d.Matched.Pair(r.Address), known: known}
 }
 
-// recorded returns the entry at the address of the resource.
-func (d *decision) recorded() state.Entry { return d.subject.Prior.Resources[d.r.Address] }
-
 // decide returns the step; nil = that is not possible: the reason is reported, or the
 // resource is matched again.
 func (d *decision) decide(ctx context.Context) *change.Step {
@@ -244,7 +241,7 @@ func (d *decision) noteDestroyed() diag.Diagnostics {
 	}
 	why := reason.New(reason.Destructive, protocol.Destructive(s.Answer().Shutdown, s.Answer().Actions))
 	s.Notes = append(s.Notes, reason.New(reason.ApprovedAsReplace).With(why))
-	s.SetNotCreated(s.Answer().Stale != nil && (d.recorded().Adopted || !d.known))
+	s.SetNotCreated(s.Answer().Stale != nil && (d.subject.Was(d.r.Address).Adopted || !d.known))
 	switch {
 	case d.r.PreventDestroy:
 		return diag.Diagnostics{objects.Protected("It has prevent_destroy = true", why)}

@@ -31,7 +31,7 @@ func (d *decision) beforeItsTurn(ctx context.Context) *change.Step {
 		return s
 	case !d.onlyInOrder():
 		first := d.matched.Facts.First(d.r.Address)
-		if note := objects.TwoAppliesNote(s.Init, s.Unknown, d.recorded(), s.OtherObject || s.ReadOnly, first); note != nil {
+		if note := objects.TwoAppliesNote(s.Init, s.Unknown, d.subject.Was(d.r.Address), s.OtherObject || s.ReadOnly, first); note != nil {
 			s.Notes = append(s.Notes, note)
 		}
 		d.expect()

@@ -69,6 +69,9 @@ func (s *Subject) Partial() bool { return s.chosen != nil }
 // instances are not known yet.
 func (s *Subject) Wanted(addr string) bool { return s.chosen == nil || s.chosen[addr] }
 
+// Was returns the recorded entry at an address; the zero Entry = there is none.
+func (s *Subject) Was(addr string) state.Entry { return s.Prior.Resources[addr] }
+
 // Unmatched reports whether an address that the plan leaves out is left out of matching too.
 func (s *Subject) Unmatched(addr string) bool { return s.Selection.Apart && !s.Wanted(addr) }
 
