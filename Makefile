@@ -28,14 +28,14 @@ build:
 	cd kube && go build -buildvcs=false -ldflags="-s -w" -o ../bin/deployster-kube .
 	cd lsp && go build -buildvcs=false -ldflags="-s -w" -o ../bin/deployster-lsp .
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-pod ./internal/runtime/pod/deployster-pod
-	$(call image,machine,machine,amd64)
-	$(call image,notify,notify,amd64)
+	$(call image,machine,machine,amd64,-type)
+	$(call image,notify,notify,amd64,-type)
 	$(call image,pod,internal/runtime/pod/deployster-pod,amd64)
 	@for f in deployster deployster-shim; do cp bin/$$f bin/.$$f && mv bin/.$$f bin/$$f; done
 
 # The images that come with deployster: bin/images/NAME, of the program in a directory.
 image = $(if $(wildcard $(2)/main.go),$(foreach arch,$(3),GOARCH=$(arch) go build -buildvcs=false -ldflags="-s -w" -o bin/.$(1)-$(arch) ./$(2) &&) \
-	go run ./containerd/bundled/deployster-layout bin/images/$(1) $(1) $(foreach arch,$(3),$(arch)=bin/.$(1)-$(arch)) && \
+	go run ./containerd/bundled/deployster-layout $(4) bin/images/$(1) $(1) $(foreach arch,$(3),$(arch)=bin/.$(1)-$(arch)) && \
 	rm -f $(foreach arch,$(3),bin/.$(1)-$(arch)))
 
 # What hosts of another architecture are given: bin/deployster-linux-arm64.bundle. RUNC names
@@ -47,8 +47,8 @@ bundle:
 	GOARCH=$(ARCH) go build -buildvcs=false -ldflags="-s -w" -o bin/$(ARCH)/deployster .
 	GOARCH=$(ARCH) go build -buildvcs=false -ldflags="-s -w" -o bin/$(ARCH)/deployster-agent ./containerd/agent/deployster-agent
 	GOARCH=$(ARCH) go build -buildvcs=false -ldflags="-s -w" -o bin/$(ARCH)/deployster-shim ./containerd/shim/deployster-shim
-	$(call image,machine,machine,amd64 $(ARCH))
-	$(call image,notify,notify,amd64 $(ARCH))
+	$(call image,machine,machine,amd64 $(ARCH),-type)
+	$(call image,notify,notify,amd64 $(ARCH),-type)
 	$(call image,pod,internal/runtime/pod/deployster-pod,amd64 $(ARCH))
 	$(if $(RUNC),cp $(RUNC) bin/$(ARCH)/runc,rm -f bin/$(ARCH)/runc)
 	tar -C bin/$(ARCH) --owner=0 --group=0 -cf - . | gzip -1n >$(BUNDLE)

@@ -17,7 +17,7 @@ func TestBundled_IsHereByItsName(t *testing.T) {
 	libexec := t.TempDir()
 	t.Setenv("DEPLOYSTER_LIBEXEC", libexec)
 	layout := filepath.Join(libexec, "images", "tool")
-	if err := bundled.Write(layout, "tool", map[string]string{"amd64": "/bin/busybox", "arm64": "/bin/busybox"}); err != nil {
+	if err := bundled.Write(layout, "tool", map[string]string{"amd64": "/bin/busybox", "arm64": "/bin/busybox"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	r := open(t, embedded(t))

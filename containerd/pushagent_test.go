@@ -51,7 +51,7 @@ func TestPush_BringsAllPlatformsOfOwnImages(t *testing.T) {
 	libexec := t.TempDir()
 	t.Setenv("DEPLOYSTER_LIBEXEC", libexec)
 	layout := filepath.Join(libexec, "images", "tool")
-	if err := bundled.Write(layout, "tool", map[string]string{"amd64": "/bin/true", "arm64": "/bin/false", "riscv64": "/bin/sh"}); err != nil {
+	if err := bundled.Write(layout, "tool", map[string]string{"amd64": "/bin/true", "arm64": "/bin/false", "riscv64": "/bin/sh"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	there := &taker{contents: map[string][]byte{}}

@@ -24,6 +24,9 @@ var programs = []program{
 // images are the programs of the images that come with deployster.
 var images = []program{{"machine", ".", "./machine"}, {"notify", ".", "./notify"}, {"pod", ".", "./internal/runtime/pod/deployster-pod"}}
 
+// types are those of the images whose answers to init come with them.
+var types = []string{"machine", "notify"}
+
 func (r *release) binary(arch, name string) string { return filepath.Join(r.work, "bin", arch, name) }
 
 // onDarwin are the programs that darwin gets: what runs nothing on its own machine.

@@ -20,7 +20,7 @@ func TestWrite_IsReproducible(t *testing.T) {
 		if err := os.WriteFile(program, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := Write(filepath.Join(dir, root, "it"), "it", map[string]string{"amd64": program, "arm64": program}); err != nil {
+		if err := Write(filepath.Join(dir, root, "it"), "it", map[string]string{"amd64": program, "arm64": program}, nil); err != nil {
 			t.Fatal(err)
 		}
 		at, target, err := Files{[]string{filepath.Join(dir, "none"), filepath.Join(dir, root)}}.find("deployster/it")
@@ -46,7 +46,7 @@ func TestWrite_LeavesThePlaceOfTheMachine(t *testing.T) {
 	if err := os.WriteFile(program, []byte("it"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(filepath.Join(dir, "machine"), "machine", map[string]string{"amd64": program}); err != nil {
+	if err := Write(filepath.Join(dir, "machine"), "machine", map[string]string{"amd64": program}, nil); err != nil {
 		t.Fatal(err)
 	}
 	blobs, err := filepath.Glob(filepath.Join(dir, "machine", "blobs", "sha256", "*"))
@@ -87,7 +87,7 @@ func TestFiles_AreSentToHosts(t *testing.T) {
 	if err := os.WriteFile(program, bytes.Repeat([]byte("it"), 500), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(filepath.Join(dir, "it"), "it", map[string]string{"amd64": program}); err != nil {
+	if err := Write(filepath.Join(dir, "it"), "it", map[string]string{"amd64": program}, nil); err != nil {
 		t.Fatal(err)
 	}
 	f := Files{[]string{filepath.Join(dir, "none"), dir}}

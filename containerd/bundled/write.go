@@ -19,9 +19,9 @@ import (
 const entrypoint = "/type"
 
 // Write writes the layout of an image with one static program, which is its entrypoint, into a
-// directory that is made. programs has the file of the program for each architecture. The same
-// programs always give the same bytes.
-func Write(dir, name string, programs map[string]string) error {
+// directory that is made. programs has the file of the program for each architecture; answers are what
+// it answers to init, nil = that is not kept. The same programs always give the same bytes.
+func Write(dir, name string, programs map[string]string, answers *Answers) error {
 	w := writer{dir: dir}
 	if err := os.RemoveAll(dir); err != nil {
 		return err
@@ -42,6 +42,7 @@ func Write(dir, name string, programs map[string]string) error {
 	}
 	all := w.document(ocispec.MediaTypeImageIndex, index)
 	all.Annotations = map[string]string{ocispec.AnnotationRefName: name}
+	w.answers(answers, &all)
 	w.file(ocispec.ImageIndexFile, encode(ocispec.Index{Versioned: specs.Versioned{SchemaVersion: 2},
 		MediaType: ocispec.MediaTypeImageIndex, Manifests: []ocispec.Descriptor{all}}))
 	w.file(ocispec.ImageLayoutFile, encode(ocispec.ImageLayout{Version: ocispec.ImageLayoutVersion}))

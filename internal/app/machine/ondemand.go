@@ -18,6 +18,8 @@ type Bundled interface {
 	Shipment(digest string) (imagestore.Shipment, error)
 	// Has reports whether a content is one of these images.
 	Has(digest string) bool
+	// Answer returns what the image with a digest answers to init under a name; false = only the image itself knows.
+	Answer(digest, reference string) ([]byte, bool)
 	imagestore.Contents
 }
 
@@ -56,12 +58,6 @@ func (d *onDemand) open(ctx context.Context) (Runtime, error) {
 	}
 	d.runtime = runtime
 	return runtime, nil
-}
-
-func (d *onDemand) isOpen() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.runtime != nil
 }
 
 // with calls do with the opened runtime.
