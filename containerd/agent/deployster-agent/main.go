@@ -10,8 +10,8 @@ import (
 )
 
 func main() {
-	if len(os.Args) == 3 && os.Args[1] == packed.Flag {
-		if err := packed.Unpack(os.Args[2]); err != nil {
+	if len(os.Args) > 1 && os.Args[1] == packed.Flag {
+		if err := packed.Restore(os.Args[2:], os.Stdin); err != nil {
 			_, _ = os.Stderr.WriteString(err.Error() + "\n")
 			os.Exit(1)
 		}

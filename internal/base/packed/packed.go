@@ -1,13 +1,18 @@
 package packed
 
 import (
+	"archive/tar"
+	"bufio"
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -17,7 +22,16 @@ import (
 // Ending is that of the files of compressed programs.
 const Ending = ".zst"
 
-// Flag is the first argument of the program that calls Unpack; the second one is the directory.
+// Restorer is the name of the program that restores the others. It is the first file of their archive, and not compressed.
+const Restorer = "deployster-agent"
+
+// Head is the name of the file with the beginning of an archive: the header of the restorer, of HeadSize bytes.
+const (
+	Head     = "bundle"
+	HeadSize = 512
+)
+
+// Flag is the first argument of the restorer where it restores. The others are those of Unpack.
 const Flag = "-unpack"
 
 // chunk is how many bytes of a program one processor compresses at a time.
@@ -48,41 +62,78 @@ func Pack(path string) ([]byte, error) {
 	return bytes.Join(parts, nil), nil // frames that follow one another are one content
 }
 
-// Unpack restores the programs that are compressed in a directory, and removes their compressed files. After an error some
-// are restored, some in part: the caller must not use the directory.
-func Unpack(dir string) error {
-	found, err := filepath.Glob(filepath.Join(dir, "*"+Ending))
-	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("%s has no compressed programs", dir)
+// Restore is the restorer with the arguments after Flag: the directory, the archive's checksum and its size.
+func Restore(args []string, from io.Reader) error {
+	if len(args) != 3 {
+		return errors.New("usage: " + Restorer + " " + Flag + " DIRECTORY SHA256 SIZE")
 	}
-	errs := make([]error, len(found))
-	var working sync.WaitGroup
-	for i, path := range found {
-		working.Go(func() { errs[i] = unpack(path) })
-	}
-	working.Wait()
-	return errors.Join(err, errors.Join(errs...))
-}
-
-// unpack restores one program.
-func unpack(path string) (err error) {
-	from, err := os.Open(path)
+	size, err := strconv.ParseInt(args[2], 10, 64)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = from.Close() }() // it was only read
-	content, err := zstd.NewReader(from)
+	return Unpack(args[0], args[1], size, from)
+}
+
+// Unpack restores programs in a directory while their archive comes: the directory has its head and the restorer already. It
+// reads no byte after the archive. After an error some programs are restored, some in part: the caller must not use the
+// directory.
+func Unpack(dir, sum string, size int64, from io.Reader) error {
+	hash := sha256.New()
+	had, err := begin(dir, hash)
+	if err != nil {
+		return err
+	}
+	rest := bufio.NewReaderSize(io.TeeReader(io.LimitReader(from, size-had), hash), 256<<10)
+	_, err = rest.Discard(int(-had & (HeadSize - 1))) // until the next header
+	for archive := tar.NewReader(rest); err == nil; {
+		var h *tar.Header
+		if h, err = archive.Next(); err == nil {
+			err = restore(dir, h.Name, archive)
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, rest); err != nil {
+		return err
+	}
+	if hex.EncodeToString(hash.Sum(nil)) != sum {
+		return errors.New("the programs were changed or cut on their way: their checksum is another one")
+	}
+	return nil
+}
+
+// begin hashes what the directory has of an archive, and returns its size.
+func begin(dir string, hash io.Writer) (size int64, err error) {
+	for _, name := range []string{Head, Restorer} {
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return 0, err
+		}
+		size += int64(len(content))
+		_, _ = hash.Write(content) // a hash takes everything
+	}
+	return size, nil
+}
+
+// restore restores one program from its compressed content.
+func restore(dir, name string, from io.Reader) error {
+	program, compressed := strings.CutSuffix(name, Ending)
+	if !compressed || !filepath.IsLocal(program) {
+		return fmt.Errorf("%q is not the name of a compressed program", name)
+	}
+	content, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1)) // the others wait for what comes
 	if err != nil {
 		return err
 	}
 	defer content.Close()
-	to, err := os.OpenFile(strings.TrimSuffix(path, Ending), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o700)
+	to, err := os.OpenFile(filepath.Join(dir, program), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o700)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(to, content)
 	if err = errors.Join(err, to.Chmod(0o755), to.Close()); err != nil { // others may have a mask, and containers run it as others
-		return fmt.Errorf("%s: %w", filepath.Base(path), err)
+		return fmt.Errorf("%s: %w", program, err)
 	}
-	return os.Remove(path)
+	return nil
 }

@@ -22,20 +22,20 @@ import (
 
 // Bundle is the programs that a host needs, as one archive.
 type Bundle struct {
-	Path   string
-	SHA256 string // of the archive, in hex
-	Size   int64  // bytes
-	Gzip   bool   // the archive is compressed as a whole, as make and releases do
+	Path         string
+	SHA256       string // of the archive, in hex
+	Size         int64  // bytes
+	Gzip         bool   // the archive is compressed as a whole, as make and releases do
+	Restorer     string // the checksum of the program that restores the others, in hex; "" = none is compressed
+	RestorerSize int64  // bytes
 }
 
 // Programs maps the names of the files in a bundle to their paths. It must have deployster.
 type Programs map[string]string
 
-// restorer is the program that restores the others on a host. Without it nothing is compressed.
-const restorer = "deployster-agent"
-
-// bundleOrder is the order of the programs in the archive.
-var bundleOrder = [...]string{"deployster", restorer, "deployster-shim", "runc"}
+// bundleOrder is the order of the programs in the archive: the one that restores the others is the first. Without it nothing
+// is compressed.
+var bundleOrder = [...]string{packed.Restorer, "deployster", "deployster-shim", "runc"}
 
 // MakeBundle returns the bundle of the given programs. It writes the bundle once and keeps
 // it in dir until it was not used for 30 days. Concurrent calls, as for many hosts, wait for
@@ -75,7 +75,11 @@ func MakeBundle(ctx context.Context, programs Programs, dir string) (b Bundle, e
 	if err != nil {
 		return Bundle{}, err
 	}
-	return Bundle{Path: path, SHA256: strings.TrimSpace(string(sum)), Size: info.Size()}, nil
+	b = Bundle{Path: path, Size: info.Size()}
+	if _, err := fmt.Sscan(string(sum), &b.SHA256, &b.RestorerSize, &b.Restorer); err != nil && b.RestorerSize > 0 {
+		return Bundle{}, fmt.Errorf("%s.sha256 is damaged: remove it", path)
+	}
+	return b, nil
 }
 
 // How long an unused bundle is kept, and the partial one that a killed command has left.
@@ -101,7 +105,18 @@ func removeUnused(dir string) {
 // partial is the pattern for the names of incomplete bundles.
 const partial = ".bundle-*"
 
-// writeBundle writes the archive, and then its checksum.
+// restorerOf returns the size and the checksum of the program that restores the others; 0 = there is none.
+func restorerOf(programs Programs) (string, error) {
+	path := programs[packed.Restorer]
+	if path == "" {
+		return "0", nil
+	}
+	content, err := os.ReadFile(path)
+	sum := sha256.Sum256(content)
+	return fmt.Sprint(len(content), " ", hex.EncodeToString(sum[:])), err
+}
+
+// writeBundle writes the archive, and then its checksum, with the size and the checksum of the program that restores the others.
 func writeBundle(path string, programs Programs) (sum []byte, err error) {
 	temporary, err := os.CreateTemp(filepath.Dir(path), partial)
 	if err != nil {
@@ -113,6 +128,7 @@ func writeBundle(path string, programs Programs) (sum []byte, err error) {
 		}
 	}()
 	hash := sha256.New()
+	restorer, err := restorerOf(programs)
 	archive := tar.NewWriter(io.MultiWriter(temporary, hash))
 	for _, name := range bundleOrder {
 		if err == nil && programs[name] != "" {
@@ -125,7 +141,7 @@ func writeBundle(path string, programs Programs) (sum []byte, err error) {
 	if err := os.Rename(temporary.Name(), path); err != nil {
 		return nil, err
 	}
-	sum = []byte(hex.EncodeToString(hash.Sum(nil)) + "\n")
+	sum = fmt.Appendln(nil, hex.EncodeToString(hash.Sum(nil)), restorer)
 	return sum, errors.Join(temporary.Close(), durable.WriteFile(path+".sha256", sum, 0o600))
 }
 
@@ -181,8 +197,11 @@ func choice(bundles map[string]Bundle, own string) string {
 
 // choose returns the part of the script that selects a bundle.
 func (b Bundle) choose() string {
-	if b.Gzip {
+	switch {
+	case b.Gzip:
 		return `S=` + b.SHA256 + ` Z="gzip -dc"`
+	case b.Restorer != "":
+		return fmt.Sprintf("S=%s A=%s L=%d", b.SHA256, b.Restorer, b.RestorerSize)
 	}
 	return "S=" + b.SHA256 + " Z=cat"
 }
@@ -190,7 +209,7 @@ func (b Bundle) choose() string {
 // addProgram adds a program: the one that restores the others as it is, the others compressed.
 func addProgram(archive *tar.Writer, name string, programs Programs) error {
 	content, err := os.ReadFile(programs[name])
-	if name != restorer && programs[restorer] != "" {
+	if name != packed.Restorer && programs[packed.Restorer] != "" {
 		content, err = packed.Pack(programs[name])
 		name += packed.Ending
 	}

@@ -28,16 +28,19 @@ const (
 
 // script installs the program if it is missing, removes programs that were not used for
 // 30 days, and executes the installed program. It has no single quotes. Its parameters
-// are the choice of the bundle's checksum, with the program that reads its archive, and the data directory.
+// are the choice of the bundle's checksum, with what reads its archive, and the data directory.
 //
-// A shell may print the script before it runs it, so none of the lines that are waited for is in it.
+// Where the archive begins with the program that restores the others, its header and itself are received and checked first;
+// it then takes the rest. A shell may print the script before it runs it, so none of the lines that are waited for is in it.
 // The write after a failure has the reason printed where the disk is full: tar may print only how
 // many bytes it wrote.
-const script = `umask 077; R=DEPLOYSTER; %s; D=%s/far/$S; T=$D.$$
+const script = `umask 077; R=DEPLOYSTER; A=; %s; D=%s/far/$S; T=$D.$$
 install() {
-LC_ALL=C; export LC_ALL; mkdir -p $T && head -c $1 >$T/bundle && echo "$S  $T/bundle" | sha256sum -c - >/dev/null &&
-$Z <$T/bundle | tar -xf - -C $T && rm $T/bundle &&
-{ [ -x $T/deployster ] || $T/deployster-agent -unpack $T; } && { mv -T $T $D || { rm -rf $T; [ -x $D/deployster ]; }; } ||
+LC_ALL=C; export LC_ALL; mkdir -p $T && { if [ "$A" ]; then
+head -c 512 >$T/bundle && head -c $L >$T/deployster-agent && echo "$A  $T/deployster-agent" | sha256sum -c - >/dev/null &&
+chmod 755 $T/deployster-agent && $T/deployster-agent -unpack $T $S $1; else
+head -c $1 >$T/bundle && echo "$S  $T/bundle" | sha256sum -c - >/dev/null && $Z <$T/bundle | tar -xf - -C $T
+fi; } && rm $T/bundle && { mv -T $T $D || { rm -rf $T; [ -x $D/deployster ]; }; } ||
 { head -c 65536 /dev/zero >>$T/bundle; false; }
 }
 wrong() { echo "$1" | head -n 30 | sed "s|^|$R-WRONG |"; exit 1; }

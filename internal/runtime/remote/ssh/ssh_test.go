@@ -24,8 +24,8 @@ import (
 
 // TestMain lets the test binary be the program that is installed on a host.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == packed.Flag {
-		if err := packed.Unpack(os.Args[2]); err != nil {
+	if len(os.Args) > 1 && os.Args[1] == packed.Flag {
+		if err := packed.Restore(os.Args[2:], os.Stdin); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -93,7 +93,7 @@ func newEnv(t *testing.T, before string) *env {
 	return &env{host: runner.Host{Name: "web", Address: "web", DataDir: filepath.Join(t.TempDir(), "data")},
 		options: Options{Command: []string{"sh", "-c", before + "\nfor last; do :; done; eval \"$last\"", "ssh"},
 			Bundle: func(ctx context.Context) (Bundle, error) {
-				return MakeBundle(ctx, Programs{"deployster": self, restorer: self}, bundles)
+				return MakeBundle(ctx, Programs{"deployster": self, packed.Restorer: self}, bundles)
 			},
 			Arch: strings.TrimSpace(string(machine)), Timing: remote.DefaultTiming()}}
 }
@@ -242,7 +242,15 @@ func TestDial_ReportsWhyNot(t *testing.T) {
 				b.SHA256 = strings.Repeat("0", 64)
 				return b, err
 			}
-		}, "cannot be installed there"},
+		}, "their checksum is another one"},
+		{"the first program was changed on the way", "", func(r *env) {
+			make := r.options.Bundle
+			r.options.Bundle = func(ctx context.Context) (Bundle, error) {
+				b, err := make(ctx)
+				b.Restorer = strings.Repeat("0", 64)
+				return b, err
+			}
+		}, "computed checksum did NOT match"},
 		{"no room for it", "", func(r *env) { r.host.DataDir = "/proc/none" }, "cannot be installed there"},
 		{"sudo asks for a password", "", func(r *env) {
 			fake := filepath.Join(t.TempDir(), "sudo")
