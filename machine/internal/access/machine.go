@@ -83,7 +83,7 @@ func (m *Machine) user(ctx context.Context, name string) (user.User, bool) {
 	named := func(u user.User) bool { return u.Name == name }
 	list, err := user.ParsePasswdFileFilter(m.Path("/etc/passwd"), named)
 	if err != nil || len(list) == 0 {
-		list, err = user.ParsePasswdFilter(bytes.NewReader(m.getent(ctx, "passwd", name)), named)
+		list, err = user.ParsePasswdFilter(bytes.NewReader(m.Getent(ctx, "passwd", name)), named)
 	}
 	if err != nil || len(list) == 0 {
 		return user.User{}, false
@@ -99,7 +99,7 @@ func (m *Machine) GroupID(ctx context.Context, name string) (id int, ok bool) {
 	named := func(g user.Group) bool { return g.Name == name }
 	list, err := user.ParseGroupFileFilter(m.Path("/etc/group"), named)
 	if err != nil || len(list) == 0 {
-		list, err = user.ParseGroupFilter(bytes.NewReader(m.getent(ctx, "group", name)), named)
+		list, err = user.ParseGroupFilter(bytes.NewReader(m.Getent(ctx, "group", name)), named)
 	}
 	if err != nil || len(list) == 0 {
 		return 0, false
@@ -132,14 +132,37 @@ func (m *Machine) GroupText(ctx context.Context, id int, wish string) string {
 	return list[0].Name
 }
 
-// getent returns what the machine's name services, such as LDAP, have of a name.
-func (m *Machine) getent(ctx context.Context, database, name string) []byte {
-	if m.Root != "/" || name == "" {
+// Getent returns what the machine's name services, such as LDAP, have of a name in a database of users or groups. Where only
+// its files are searched, nothing is run: the caller has read them.
+func (m *Machine) Getent(ctx context.Context, database, name string) []byte {
+	if m.Root != "/" || name == "" || m.onlyFiles(database) {
 		return nil
 	}
 	var out bytes.Buffer
-	_ = m.Run(ctx, Command{Args: []string{"getent", "--", database, name}, Stdout: &out}) // an error: it has no such name
+	if m.Run(ctx, Command{Args: []string{"getent", "--", database, name}, Stdout: &out}) != nil {
+		return nil // it has no such name
+	}
 	return out.Bytes()
+}
+
+// onlyFiles reports whether the machine searches a database in its files and nowhere else.
+func (m *Machine) onlyFiles(database string) bool {
+	text, err := os.ReadFile(m.Path("/etc/nsswitch.conf"))
+	if err != nil {
+		return false // the C library knows what to do then
+	}
+	lines := 0
+	for line := range strings.Lines(string(text)) {
+		line, _, _ = strings.Cut(line, "#")
+		of, services, _ := strings.Cut(line, ":")
+		if strings.TrimSpace(of) != database {
+			continue
+		}
+		if lines++; strings.TrimSpace(services) != "files" {
+			return false
+		}
+	}
+	return lines == 1
 }
 
 // Command is a command of the machine.

@@ -1,7 +1,6 @@
 package accounts
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -140,9 +139,7 @@ func (d *databases) groupsOf(user string) []string {
 
 // elsewhere refuses a name that only a directory service has.
 func elsewhere(ctx context.Context, m *access.Machine, database, name string) error {
-	var out bytes.Buffer
-	err := m.Run(ctx, access.Command{Args: []string{"getent", "--", database, name}, Stdout: &out})
-	if err == nil && out.Len() > 0 {
+	if len(m.Getent(ctx, database, name)) > 0 {
 		return protocol.Errorf(protocol.ConfigError, "/name", "%s is not in /etc/%s: a directory service has it, and it is "+
 			"managed there", name, database)
 	}

@@ -52,9 +52,7 @@ type Options struct {
 
 	// Inits keeps answers to init for the next command; nil = they are not kept.
 	Inits InitCache
-
-	// Answers returns what the image with a digest answers to init under a name, where that is known without running it;
-	// nil = of none. It is checked as an image's answer is.
+	// Answers returns what the image with a digest answers to init under a name, if that is known; nil = of none is it.
 	Answers func(digest, reference string) ([]byte, bool)
 
 	// InitOn returns where the image of a target runs init, of the hosts that it may run on; the error is a

@@ -163,10 +163,27 @@ func (c *Client) ask(ctx context.Context, t Target, digest string) (protocol.Typ
 	if ty, ok := c.Kept(t); ok {
 		return ty, c.images.resolveType(ctx, t, ty)
 	}
-	key := c.o.cacheKey(t, digest, k.settings) // the answer is the same on each host
-	answer, err := c.answer(ctx, t, &k)
-	if err != nil {
-		return protocol.Type{}, err
+	key, err := c.o.cacheKey(t, digest, k.settings), error(nil) // the answer is the same on each host
+	if k.stdin, err = encodeInit(c.initInput(t)); err != nil {
+		return protocol.Type{}, fail(k, err, "Cannot query the image", "%s", diag.Visible(err.Error()))
+	}
+	answer, known := []byte(nil), false
+	if c.o.Answers != nil {
+		answer, known = c.o.Answers(digest, t.Reference)
+	}
+	if c.o.InitOn != nil && !known {
+		if k.settings.Host, err = c.o.InitOn(ctx, t); err != nil {
+			return protocol.Type{}, fail(k, err, "Cannot query the image", "%s", diag.Visible(err.Error()))
+		}
+		if h := k.settings.Host; h.InCluster() && !h.Kubernetes.NetworkPolicy { // nothing there takes the network away
+			k.settings.Network = t.Settings.Network
+		}
+	}
+	if !known {
+		r, err := c.run(ctx, k)
+		if answer = r.Stdout; err != nil {
+			return protocol.Type{}, c.orArtifacts(ctx, k, nil, err)
+		}
 	}
 	ty, err := c.readType(answer)
 	if err != nil {
@@ -177,31 +194,6 @@ func (c *Client) ask(ctx context.Context, t Target, digest string) (protocol.Typ
 	}
 	ty.Reference, ty.Digest = t.Reference, digest
 	return ty, c.images.resolveType(ctx, t, ty)
-}
-
-// answer returns an image's answer to init: the known one, or that of its container.
-func (c *Client) answer(ctx context.Context, t Target, k *call) (answer []byte, err error) {
-	if c.o.Answers != nil {
-		if answer, known := c.o.Answers(k.digest, t.Reference); known {
-			return answer, nil
-		}
-	}
-	if k.stdin, err = encodeInit(c.initInput(t)); err != nil {
-		return nil, fail(*k, err, "Cannot query the image", "%s", diag.Visible(err.Error()))
-	}
-	if c.o.InitOn != nil {
-		if k.settings.Host, err = c.o.InitOn(ctx, t); err != nil {
-			return nil, fail(*k, err, "Cannot query the image", "%s", diag.Visible(err.Error()))
-		}
-		if h := k.settings.Host; h.InCluster() && !h.Kubernetes.NetworkPolicy { // nothing there takes the network away
-			k.settings.Network = t.Settings.Network
-		}
-	}
-	r, err := c.run(ctx, *k)
-	if err != nil {
-		return nil, c.orArtifacts(ctx, *k, nil, err)
-	}
-	return r.Stdout, nil
 }
 
 // orArtifacts returns an error that says so if an image that failed to answer init is
