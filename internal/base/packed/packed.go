@@ -39,7 +39,12 @@ const chunk = 4 << 20
 
 // Pack returns the compressed content of a file. The same content always gives the same bytes.
 func Pack(path string) ([]byte, error) {
-	content, err := os.ReadFile(path)
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	info, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
@@ -48,18 +53,24 @@ func Pack(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = encoder.Close() }() // it writes nowhere
-	parts := make([][]byte, (len(content)+chunk-1)/chunk)
+	parts, errs := make([][]byte, (info.Size()+chunk-1)/chunk), make([]error, 1+info.Size()/chunk)
 	var working sync.WaitGroup
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	pieces := make(chan []byte, runtime.GOMAXPROCS(0))
+	for range cap(pieces) {
+		pieces <- make([]byte, chunk)
+	}
 	for i := range parts {
-		slots <- struct{}{}
+		piece := <-pieces
 		working.Go(func() {
-			defer func() { <-slots }()
-			parts[i] = encoder.EncodeAll(content[i*chunk:min((i+1)*chunk, len(content))], nil)
+			defer func() { pieces <- piece }()
+			from := int64(i) * chunk
+			content := piece[:min(chunk, info.Size()-from)]
+			_, errs[i] = io.ReadFull(io.NewSectionReader(file, from, chunk), content)
+			parts[i] = encoder.EncodeAll(content, make([]byte, 0, len(content)/2))
 		})
 	}
 	working.Wait()
-	return bytes.Join(parts, nil), nil // frames that follow one another are one content
+	return bytes.Join(parts, nil), errors.Join(errs...) // frames that follow one another are one content
 }
 
 // Restore is the restorer with the arguments after Flag: the directory, the archive's checksum and its size.
