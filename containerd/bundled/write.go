@@ -94,7 +94,8 @@ func (w *writer) image(arch, target, program string) ocispec.Descriptor {
 
 // compressed compresses a layer once, so that each host is sent a third of it.
 func (w *writer) compressed(layer []byte) []byte {
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression),
+		zstd.WithWindowSize(1<<20), zstd.WithEncoderConcurrency(1)) // a larger window takes longer to restore
 	if err != nil {
 		panic(err) // these options are valid
 	}

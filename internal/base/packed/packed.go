@@ -48,7 +48,8 @@ func Pack(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<20),
+		zstd.WithEncoderCRC(false)) // the whole archive has a checksum
 	if err != nil {
 		return nil, err
 	}
