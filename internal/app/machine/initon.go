@@ -6,6 +6,7 @@ import (
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/remote/router"
 	"deployster/internal/runtime/runner"
+	"deployster/internal/runtime/runner/imagestore"
 	"deployster/internal/runtime/runner/typeclient"
 )
 
@@ -48,5 +49,23 @@ func inClusters(find func(context.Context, typeclient.Target) (*runner.Host, err
 			return find(ctx, t)
 		}
 		return nil, nil
+	}
+}
+
+// bundledOnHosts returns what finds where a type answers init: one that comes with deployster, without its answer, and is for a
+// host answers there while the runtime of this machine is not open, and here if no host can be reached. other finds it for any
+// other type.
+func (m *Machine) bundledOnHosts(onHost, other func(context.Context, typeclient.Target) (*runner.Host, error)) func(context.Context,
+	typeclient.Target) (*runner.Host, error) {
+	return func(ctx context.Context, t typeclient.Target) (*runner.Host, error) {
+		full, _, err := imagestore.FullName(t.Reference)
+		if h := t.Settings.Host; err != nil || !imagestore.Reserved(full) || h == nil || h.InCluster() || m.isOpen() {
+			return other(ctx, t)
+		}
+		h, err := onHost(ctx, t)
+		if diag.Is[*typeclient.NowhereError](err) {
+			return nil, nil // it runs here
+		}
+		return h, err
 	}
 }

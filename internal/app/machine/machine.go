@@ -177,7 +177,7 @@ func (m *Machine) Client(c command.Command, at *router.Places, prior state.Snaps
 	case m.NotHere() != nil:
 		o.InitOn = initOn(at, r.Hosts)
 	default:
-		o.InitOn = inClusters(initOn(at, r.Clusters))
+		o.InitOn = m.bundledOnHosts(initOn(at, r.Hosts), inClusters(initOn(at, r.Clusters)))
 	}
 	if m.options.Bundled != nil {
 		o.Answers = m.options.Bundled.Answer
@@ -217,4 +217,10 @@ func (m *Machine) Opened(ctx context.Context) (Runtime, error) {
 		return waits.open(ctx)
 	}
 	return m.Runtime, nil
+}
+
+// isOpen reports whether the runtime is open.
+func (m *Machine) isOpen() bool {
+	waits, is := m.Runtime.(*onDemand)
+	return !is || waits.isOpen()
 }

@@ -60,6 +60,12 @@ func (d *onDemand) open(ctx context.Context) (Runtime, error) {
 	return runtime, nil
 }
 
+func (d *onDemand) isOpen() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.runtime != nil
+}
+
 // with calls do with the opened runtime.
 func with[T any](ctx context.Context, d *onDemand, do func(Runtime) (T, error)) (T, error) {
 	r, err := d.open(ctx)
