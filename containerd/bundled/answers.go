@@ -19,15 +19,15 @@ import (
 // answersOf is the annotation of an image in its layout that has the digest of its answers: they belong to that image alone.
 const answersOf = "deployster.answers"
 
-// Answers are what the kinds of an image answer to init, by the part of its name after #. The layout keeps them, since the
-// programs have nothing else to say later: a client that has them need not run the image first.
+// Answers are what the kinds of an image answer to init, by the part of its name after #. The layout keeps them:
+// a client that has them need not run the image first.
 type Answers struct {
 	Abilities string            `json:"abilities"` // of the deployster that they were given to
 	Kinds     map[string]string `json:"kinds"`     // as they were printed
 }
 
-// Ask runs a type's program for what each of its kinds answers to init.
-func Ask(name, program string) (*Answers, error) {
+// Query runs a type's program for what each of its kinds answers to init.
+func Query(name, program string) (*Answers, error) {
 	all := &Answers{protocol.Abilities(), map[string]string{}}
 	reference := imagestore.Own + name
 	answer, failed := initOf(program, reference)

@@ -46,7 +46,7 @@ func TestAnswers_AreThoseOfTheProgram(t *testing.T) {
 	t.Parallel()
 	for name, kind := range map[string]string{"machine": "file", "notify": "slack"} {
 		program := built(t, name)
-		a, err := Ask(name, program)
+		a, err := Query(name, program)
 		if err != nil || a.Kinds[kind] == "" || a.Kinds[""] != "" {
 			t.Fatalf("%v, %v", a, err)
 		}
@@ -86,7 +86,7 @@ func shell(t *testing.T, label string) string {
 func TestAnswers_AreOfOneImage(t *testing.T) {
 	t.Parallel()
 	one, other := shell(t, "one"), shell(t, "other")
-	a, err := Ask("it", one)
+	a, err := Query("it", one)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,9 +132,9 @@ func TestAnswers_AreOfOneImage(t *testing.T) {
 }
 
 // A program that answers nothing is an error of the build.
-func TestAsk_RefusesWhatDoesNotAnswer(t *testing.T) {
+func TestQuery_RefusesWhatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
-	if a, err := Ask("it", "/bin/false"); err == nil || !strings.Contains(err.Error(), "/bin/false does not answer init for deployster/it") {
+	if a, err := Query("it", "/bin/false"); err == nil || !strings.Contains(err.Error(), "/bin/false does not answer init for deployster/it") {
 		t.Errorf("%v, %v", a, err)
 	}
 }

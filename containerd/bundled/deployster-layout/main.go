@@ -36,7 +36,7 @@ func write(dir, name string, args []string, isType bool) (err error) {
 	}
 	var answers *bundled.Answers
 	if program := programs[runtime.GOARCH]; isType && program != "" {
-		if answers, err = bundled.Ask(name, program); err != nil {
+		if answers, err = bundled.Query(name, program); err != nil {
 			return err
 		}
 	}

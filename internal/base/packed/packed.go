@@ -110,7 +110,7 @@ func Unpack(dir, sum string, size int64, from io.Reader) error {
 		return err
 	}
 	if hex.EncodeToString(hash.Sum(nil)) != sum {
-		return errors.New("the programs were changed or cut on their way: their checksum is another one")
+		return errors.New("the programs were changed or cut while they were sent: their checksum is another one")
 	}
 	return nil
 }
