@@ -42,12 +42,10 @@ type Options struct {
 	// Hide hides the known secrets in a text; nil = there are none.
 	Hide func(string) string
 
-	// Record is called with every invocation that has ended, from many goroutines; nil =
-	// not called.
+	// Record is called with every invocation that has ended, from many goroutines; nil = not called.
 	Record func(Invocation)
 
-	// Inspector helps to recognise an image of artifacts that is used as a type; nil = only
-	// its answer does.
+	// Inspector helps to recognise an image of artifacts that is used as a type; nil = only its answer does.
 	Inspector runner.Inspector
 
 	// Inits keeps answers to init for the next command; nil = they are not kept.

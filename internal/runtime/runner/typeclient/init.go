@@ -19,8 +19,7 @@ import (
 	"deployster/protocol"
 )
 
-// initKey is what the answer to init depends on, apart from deployster's version, and
-// what decides whether there is an answer.
+// initKey is what the answer to init depends on, apart from deployster's version, and what decides whether there is an answer.
 type initKey struct {
 	digest, reference string
 	settings          string // in JSON: init may fail with the settings of one type block, and succeed with another's
@@ -34,15 +33,13 @@ type initCall struct {
 	interrupted bool // the context of its caller ended, or there was no machine yet; the image is not known to fail
 }
 
-// InitCache keeps answers to init. The Client parses and checks a kept answer as it
-// does an image's answer.
+// InitCache keeps answers to init. The Client parses and checks a kept answer as it does an image's answer.
 type InitCache interface {
 	Get(key string) (answer []byte, ok bool)
 	Put(key string, answer []byte)
 }
 
-// cacheKey returns a key for all that an answer to init may depend on, and that decides
-// whether the image may be run at all; "" = there is no key.
+// cacheKey returns a key for all that an answer to init may depend on, and that decides whether the image may be run; "" = none.
 func (o Options) cacheKey(t Target, digest string, s runner.Settings) string {
 	settings, err := json.Marshal(s)
 	if err != nil {
@@ -124,8 +121,7 @@ func (c *Client) Describe(ctx context.Context, t Target) (protocol.Type, error) 
 		case running.err == nil && running.ty.NoCache:
 			return c.ask(ctx, t, digest)
 		default:
-			// A failure is returned to all callers: an init that hangs must not be
-			// repeated for each resource.
+			// A failure is returned to all callers: an init that hangs must not be repeated for each resource.
 			return running.ty, readdress(running.err, t)
 		}
 	}
@@ -196,8 +192,7 @@ func (c *Client) ask(ctx context.Context, t Target, digest string) (protocol.Typ
 	return ty, c.images.resolveType(ctx, t, ty)
 }
 
-// orArtifacts returns an error that says so if an image that failed to answer init is
-// an image of artifacts; otherwise it returns err.
+// orArtifacts returns an error that says so if an image that failed to answer init is one of artifacts; otherwise it returns err.
 func (c *Client) orArtifacts(ctx context.Context, k call, answer []byte, err error) error {
 	says, _ := jsondoc.Object(answer) // an answer that is not an object has no keys
 	isOne := says["artifacts"] != nil
@@ -212,8 +207,7 @@ func (c *Client) orArtifacts(ctx context.Context, k call, answer []byte, err err
 		"block, and in a publish block to put something there. docs/artifacts.md shows both.", diag.Visible(k.target.Reference))
 }
 
-// Kept returns the answer of a target's image to an earlier command. The target must
-// have a digest. Kept runs nothing.
+// Kept returns the answer of a target's image to an earlier command, and runs nothing. The target must have a digest.
 func (c *Client) Kept(t Target) (protocol.Type, bool) {
 	key := c.o.cacheKey(t, t.Digest, initOf(t, t.Digest).settings)
 	if c.o.Inits == nil || key == "" || t.Digest == "" {
