@@ -3,16 +3,20 @@ package images
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/containerd/containerd/v2/core/content"
 	"github.com/containerd/containerd/v2/core/images"
+	"github.com/containerd/errdefs"
 	digest "github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"deployster/containerd/failure"
 	"deployster/containerd/images/transfer"
 	"deployster/internal/base/diag"
+	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/imagestore"
 )
 
@@ -36,28 +40,60 @@ func (store *Store) Named(ctx context.Context, dgst string) (imagestore.Shipment
 		return imagestore.Shipment{}, failure.Of("Reading the image "+record.Name, err)
 	}
 	if s.Name == "" {
-		s.Name = record.Name
-		err = store.pushed(ctx, record)
+		s.Name, err = store.pushed(ctx, record)
 	}
 	return s, err
 }
 
-// pushed returns an error unless the registry in the name of an image has the image.
-func (store *Store) pushed(ctx context.Context, record images.Image) error {
-	name := record.Name
-	if !imagestore.Reserved(name) && !imagestore.IsDigest(name) {
+// pushed returns the name under which a registry has an image that was not pulled.
+func (store *Store) pushed(ctx context.Context, record images.Image) (string, error) {
+	list, err := store.conn.Client.ImageService().List(ctx, "target.digest=="+record.Target.Digest.String())
+	if err != nil {
+		return "", failure.Of("Finding the names of the image "+record.Name, err)
+	}
+	names, why := registryNames(list), ""
+	for _, name := range names {
 		_, there, err := store.registries.Resolver(ctx).Resolve(ctx, name)
-		if err == nil && there.Digest == record.Target.Digest {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		switch {
+		case err == nil && there.Digest == record.Target.Digest:
+			return name, nil
+		case ctx.Err() != nil:
+			return "", context.Cause(ctx)
+		case err == nil:
+			why += fmt.Sprintf(" The registry has another image under the name %s.", transfer.Familiar(name))
+		case !errdefs.IsNotFound(err) && strings.HasPrefix(names[0], defaultRegistry) == strings.HasPrefix(name, defaultRegistry):
+			why += fmt.Sprintf(" Whether the registry has %s is not known: %s.", transfer.Familiar(name), failure.Sentence(err))
 		}
 	}
-	name = transfer.Familiar(name)
-	return diag.Errorf("This image is only on this machine", "%s was packed here, and a cluster fetches images from registries. Give it "+
-		"the name of a registry that the nodes reach, and push it: deployster image tag %[1]s registry.example.com/NAME:TAG, and "+
-		"deployster image push registry.example.com/NAME:TAG. Then name that image in the manifest.", name)
+	name := transfer.Familiar(append(names, record.Name)[0])
+	advice := "Push it: deployster image push " + name
+	if len(names) == 0 || strings.HasPrefix(names[0], defaultRegistry) {
+		advice = fmt.Sprintf("Give it the name of a registry that the nodes reach, and push it: deployster image tag %s "+
+			"registry.example.com/NAME:TAG, and deployster image push registry.example.com/NAME:TAG. Then name that image in the manifest", name)
+	}
+	return "", &runner.StartError{Fault: runner.NotPushed,
+		Text: fmt.Sprintf("%s was packed here, and a cluster fetches images from registries.%s %s", name, why, advice)}
+}
+
+// defaultRegistry is the beginning of names that were written without a registry.
+const defaultRegistry = "docker.io/"
+
+// registryNames returns the names by which a registry may have an image. Those of the default registry come last: they may have been
+// given without a registry in mind.
+func registryNames(list []images.Image) []string {
+	var own, others []string
+	for _, i := range list {
+		switch {
+		case imagestore.Reserved(i.Name), imagestore.IsDigest(i.Name):
+		case strings.HasPrefix(i.Name, defaultRegistry):
+			others = append(others, i.Name)
+		default:
+			own = append(own, i.Name)
+		}
+	}
+	slices.Sort(own)
+	slices.Sort(others)
+	return append(own, others...)
 }
 
 // platformsOf returns the platforms of an image: those in its index, or own, which is that of its config.

@@ -10,6 +10,7 @@ const (
 	PodRefused  StartFault = "the cluster refused a Pod"
 	PodChanged  StartFault = "the cluster changed the Pod"
 	NotPossible StartFault = "this is not possible in a cluster"
+	NotPushed   StartFault = "this image is only on this machine"
 )
 
 // StartError reports that a cluster did not start a container. Nothing was begun.

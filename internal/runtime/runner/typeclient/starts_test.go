@@ -15,14 +15,15 @@ import (
 func TestAct_NamesWhyAClusterDidNotStart(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
-		"No Pod could be started on jobs":   &runner.StartError{Fault: runner.NotStarted, Text: "0/3 nodes are available"},
-		"An image cannot be pulled on jobs": &runner.StartError{Fault: runner.NotPulled, Text: "0/3 nodes are available"},
-		"The cluster refused a Pod":         &runner.StartError{Fault: runner.PodRefused, Text: "0/3 nodes are available"},
-		"The cluster changed the Pod":       &runner.StartError{Fault: runner.PodChanged, Text: "0/3 nodes are available"},
-		"This is not possible in a cluster": &runner.StartError{Fault: runner.NotPossible, Text: "0/3 nodes are available"},
-		"An action may still run on jobs":   &runner.UnknownError{Container: "d-1", Err: errors.New("0/3 nodes are available")},
-		"The outcome is unknown":            &runner.UnknownError{Container: "d-1", Err: errors.New("0/3 nodes are available"), Over: true},
-		"A host cannot be used":             &runner.HostError{Err: errors.New("0/3 nodes are available")},
+		"No Pod could be started on jobs":    &runner.StartError{Fault: runner.NotStarted, Text: "0/3 nodes are available"},
+		"An image cannot be pulled on jobs":  &runner.StartError{Fault: runner.NotPulled, Text: "0/3 nodes are available"},
+		"The cluster refused a Pod":          &runner.StartError{Fault: runner.PodRefused, Text: "0/3 nodes are available"},
+		"The cluster changed the Pod":        &runner.StartError{Fault: runner.PodChanged, Text: "0/3 nodes are available"},
+		"This is not possible in a cluster":  &runner.StartError{Fault: runner.NotPossible, Text: "0/3 nodes are available"},
+		"This image is only on this machine": &runner.StartError{Fault: runner.NotPushed, Text: "0/3 nodes are available"},
+		"An action may still run on jobs":    &runner.UnknownError{Container: "d-1", Err: errors.New("0/3 nodes are available")},
+		"The outcome is unknown":             &runner.UnknownError{Container: "d-1", Err: errors.New("0/3 nodes are available"), Over: true},
+		"A host cannot be used":              &runner.HostError{Err: errors.New("0/3 nodes are available")},
 	} {
 		fake := runnertest.NewFake()
 		on := target()
