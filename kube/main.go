@@ -25,6 +25,7 @@ var version = "0.1.0"
 
 func main() {
 	log.SetFlags(0)
+	log.SetPrefix(remote.NoteOf)
 	show := flag.Bool("version", false, "print the version")
 	flag.Parse()
 	if *show {

@@ -19,6 +19,7 @@ import (
 	"deployster/internal/cli/images"
 	"deployster/internal/cli/settings"
 	"deployster/internal/cli/standalone"
+	"deployster/internal/runtime/runner"
 	"deployster/internal/ui/terminal"
 )
 
@@ -84,13 +85,18 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 		Workspace: in,
 		Open:      func(ctx context.Context) (app.Runtime, error) { return s.open(ctx, c) },
 		Bundled:   elsewhere.Bundled(), Artifacts: files, NotHere: notHere,
-		Dial: hosts.Dialer(in, standalone.Version), MayHaveMachine: settings.Lookup(in.Env).Machines(false).Check,
+		Dial: hosts.Dialer(in, standalone.Version, s.note), MayHaveMachine: settings.Lookup(in.Env).Machines(false).Check,
 	})
 	if _, err := settings.Lookup(s.engine.Workspace.Env).Size("DEPLOYSTER_MAX_IMAGE"); err != nil {
 		return nil, err
 	}
 	s.keep, err = settings.Lookup(s.engine.Workspace.Env).KeepWorkers()
 	return s, err
+}
+
+// note shows what is noteworthy at a host.
+func (s *session) note(h runner.Host, text string) {
+	s.ui.Diagnostics(diag.Diagnostics{diag.Warningf("Mind this on "+diag.Visible(h.Name), "%s.", text)})
 }
 
 // where returns the flags that declare in which directory a command works, and on which state.

@@ -20,8 +20,8 @@ import (
 const sshCommand = "DEPLOYSTER_SSH"
 
 // Dialer returns a function that connects to hosts. version is the version of this
-// program, which both ends must have.
-func Dialer(o workspace.Options, version string) func(context.Context, runner.Host, remote.Hello) (*remote.Client, error) {
+// program, which both ends must have. note is called with what is noteworthy at a host.
+func Dialer(o workspace.Options, version string, note func(h runner.Host, text string)) func(context.Context, runner.Host, remote.Hello) (*remote.Client, error) {
 	return func(ctx context.Context, h runner.Host, as remote.Hello) (*remote.Client, error) {
 		as.Build = version
 		if h.Kubernetes != nil {
@@ -29,7 +29,8 @@ func Dialer(o workspace.Options, version string) func(context.Context, runner.Ho
 			if at.Kubeconfig != "" {
 				at.Kubeconfig = o.HomePath(at.Kubeconfig)
 			}
-			return cluster.Dial(ctx, at, as, cluster.Options{Host: h.Name, Find: programs.Find, Timing: remote.DefaultTiming()})
+			return cluster.Dial(ctx, at, as, cluster.Options{Host: h.Name, Find: programs.Find, Timing: remote.DefaultTiming(),
+				Note: func(text string) { note(h, text) }})
 		}
 		if strings.HasPrefix(h.IdentityFile, "~/") {
 			h.IdentityFile = o.HomePath(h.IdentityFile)

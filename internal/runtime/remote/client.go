@@ -13,6 +13,9 @@ import (
 // Ready is the first line of a host's end; after it come messages.
 const Ready = "DEPLOYSTER-READY"
 
+// NoteOf begins a line of stderr by which a program that is the way to a host notes something for people.
+const NoteOf = "DEPLOYSTER-NOTE "
+
 // UnreachableError reports that a host could not be reached, or could not be made ready.
 // No action was begun there.
 type UnreachableError struct{ Reason string }

@@ -116,17 +116,28 @@ func New(config *rest.Config, namespace string) (*Client, error) {
 	return c, errors.Join(errs...)
 }
 
+// deniedPatience is how long a call is tried again that the caller has no right to: just after its start an API server does not know yet
+// who has which rights.
+const deniedPatience = 3 * time.Second
+
+// Denied reports whether an error is that the caller lacks a right. Rules about the object itself are refused otherwise.
+func Denied(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), " cannot ") && strings.Contains(err.Error(), " resource ")
+}
+
 // again calls do until it succeeds, fails in a way that another try cannot mend, or the patience
 // is used up. A call of do that failed may have been carried out.
 func (c *Client) again(ctx context.Context, do func(context.Context) error) error {
-	limit, renewed := time.Now().Add(c.Patience), false
+	begun, renewed := time.Now(), false
+	limit := begun.Add(c.Patience)
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		each, cancel := context.WithTimeout(ctx, perCall)
 		err := do(each)
 		cancel()
 		expired := apierrors.IsUnauthorized(err) && !renewed // the credentials are renewed after it
 		renewed = renewed || expired
-		if err == nil || ctx.Err() != nil || !Transient(err) && !expired || time.Now().Add(pause).After(limit) {
+		again := Transient(err) || expired || Denied(err) && time.Since(begun) < deniedPatience
+		if err == nil || ctx.Err() != nil || !again || time.Now().Add(pause).After(limit) {
 			return err
 		}
 		select {

@@ -1,6 +1,7 @@
 package place
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -34,19 +35,19 @@ func (p *Place) Enter(ctx context.Context, h remote.Hello) (remote.Welcome, erro
 	at := p.o.API.With(min(firstPatience, p.o.API.Patience))
 	version, err := at.Server(ctx)
 	if err != nil {
-		return remote.Welcome{}, fmt.Errorf("API server: %w", err)
+		return remote.Welcome{}, answered(err)
 	}
 	ns, err := at.GetNamespace(ctx)
 	switch {
 	case apierrors.IsForbidden(err): // the other rights that are missing are named too
-		if _, _, missing := p.checkRights(ctx); missing != nil {
-			err = missing
-		}
-		return remote.Welcome{}, err
+		return remote.Welcome{}, cmp.Or(p.mayWork(ctx, h.Epoch != 0), err)
 	case err != nil:
-		return remote.Welcome{}, fmt.Errorf("API server: %w", err)
+		return remote.Welcome{}, answered(err)
 	case ns.DeletionTimestamp != nil:
 		return remote.Welcome{}, fmt.Errorf("the namespace %s is being deleted", ns.Name)
+	}
+	if err := p.mayWork(ctx, h.Epoch != 0); err != nil {
+		return remote.Welcome{}, err
 	}
 	p.hello, p.run = h, hash(h.Run)
 	selector := podspec.LabelRun + "=" + p.run
@@ -64,7 +65,7 @@ func (p *Place) Enter(ctx context.Context, h remote.Hello) (remote.Welcome, erro
 		}
 		list, err := p.pods.List(ctx)
 		if err != nil {
-			return remote.Welcome{}, fmt.Errorf("API server: %w", err)
+			return remote.Welcome{}, answered(err)
 		}
 		go p.pods.Follow(p.ctx) // the last status of what ends now is seen
 		if err := p.takeOver(ctx, list); err != nil {

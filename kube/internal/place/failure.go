@@ -2,6 +2,9 @@ package place
 
 import (
 	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"deployster/internal/runtime/runner"
 )
@@ -27,7 +30,15 @@ func (e *unavailable) As(target any) bool {
 }
 
 // unreachable returns the error for a request that the API server did not carry out.
-func unreachable(err error) error { return &unavailable{"API server: " + err.Error(), err} }
+func unreachable(err error) error { return &unavailable{answered(err).Error(), err} }
+
+// answered describes an error of the API server.
+func answered(err error) error {
+	if apierrors.IsUnauthorized(err) {
+		return fmt.Errorf("the API server does not accept the credentials, which may have expired: %w. `kubectl auth whoami` shows whether it does", err)
+	}
+	return fmt.Errorf("API server: %w", err)
+}
 
 // refused returns the error for a client that may not act any more.
 func refused(err error) error { return &unavailable{err.Error(), err} }

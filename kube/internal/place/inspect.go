@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	authorization "k8s.io/api/authorization/v1"
 	core "k8s.io/api/core/v1"
 
 	"deployster/internal/runtime/remote"
@@ -15,32 +14,6 @@ import (
 	"deployster/kube/internal/podspec"
 	"deployster/kube/internal/pool"
 )
-
-// right is something that the account of the client may do, and what is lost without it.
-type right struct {
-	group, resource, sub string
-	verbs                []string
-	named                func(p *Place) string // the only object that it is for; nil = all
-	without              string                // a note; "" = nothing works without it
-}
-
-// rights returns the rights that a client needs, and those that give better reasons.
-func (p *Place) rights() []right {
-	list := []right{
-		{resource: "pods", verbs: []string{"create", "get", "list", "watch", "delete"}},
-		{resource: "pods", sub: "exec", verbs: []string{"create", "get"}},
-		{group: "coordination.k8s.io", resource: "leases", verbs: []string{"create", "get", "update"}},
-		{resource: "namespaces", verbs: []string{"get"}, named: func(p *Place) string { return p.o.Cluster.Namespace }},
-		{resource: "events", verbs: []string{"list", "watch"},
-			without: "events may not be read: mount errors are shown without their reason"},
-		{resource: "resourcequotas", verbs: []string{"list"}, without: "quotas may not be read: the number of Pods left is unknown"},
-	}
-	if p.o.Cluster.NetworkPolicy {
-		list = append(list, right{group: "networking.k8s.io", resource: "networkpolicies", verbs: []string{"get"},
-			named: func(*Place) string { return podspec.Policy }})
-	}
-	return list
-}
 
 // Inspect implements remote.Inspector.
 func (p *Place) Inspect(ctx context.Context, i remote.Inspection) (found remote.Found, err error) {
@@ -57,7 +30,7 @@ func (p *Place) Inspect(ctx context.Context, i remote.Inspection) (found remote.
 		return found, unreachable(err)
 	}
 	found.Facts = append(found.Facts, "kubernetes "+version)
-	notes, quotas, err := p.checkRights(ctx)
+	notes, quotas, err := p.checkRights(ctx, p.rights())
 	if err != nil {
 		return found, err
 	}
@@ -80,55 +53,6 @@ func (p *Place) Inspect(ctx context.Context, i remote.Inspection) (found remote.
 	}
 	found.Ended, found.Pruned, err = p.prune(ctx, i)
 	return found, err
-}
-
-// checkRights returns an error that names all rights that are missing and needed, and notes about the others. quotas reports
-// whether quotas may be read.
-func (p *Place) checkRights(ctx context.Context) (notes []string, quotas bool, err error) {
-	var missing []string
-	for _, r := range p.rights() {
-		lacks, err := p.lacks(ctx, r)
-		switch {
-		case err != nil:
-			return nil, false, unreachable(err)
-		case len(lacks) > 0 && r.without != "":
-			notes = append(notes, r.without)
-		case len(lacks) > 0:
-			missing = append(missing, fmt.Sprintf("%s of %s", strings.Join(lacks, ", "), r.name()))
-		case r.resource == "resourcequotas":
-			quotas = true
-		}
-	}
-	if len(missing) > 0 {
-		return nil, false, fmt.Errorf("the account lacks rights in the namespace %s: %s", p.o.Cluster.Namespace,
-			strings.Join(missing, "; "))
-	}
-	return append([]string{"Pods may be created and exec'd"}, notes...), quotas, nil
-}
-
-func (r right) name() string {
-	if r.sub != "" {
-		return r.resource + "/" + r.sub
-	}
-	return r.resource
-}
-
-// lacks returns the verbs of a right that the account lacks.
-func (p *Place) lacks(ctx context.Context, r right) (verbs []string, err error) {
-	for _, verb := range r.verbs {
-		a := authorization.ResourceAttributes{Verb: verb, Group: r.group, Resource: r.resource, Subresource: r.sub}
-		if r.named != nil {
-			a.Name = r.named(p)
-		}
-		may, _, err := p.o.API.May(ctx, a)
-		if err != nil {
-			return nil, err
-		}
-		if !may {
-			verbs = append(verbs, verb)
-		}
-	}
-	return verbs, nil
 }
 
 // startAgent starts a Pod of the agent's image, connects to its agent, and deletes it.

@@ -160,6 +160,9 @@ func (c *cluster) doomedAt(t *testing.T, h remote.Hello, at point) (*client, *co
 			if k.gone() && k.point.who == theProgram {
 				return nil, errKilled
 			}
+			if strings.Contains(r.URL.Path, "selfsubject") { // it changes nothing, and is sent beside others
+				return next.RoundTrip(r)
+			}
 			err = k.step(atRequest, func() error { answer, err = next.RoundTrip(r); return err })
 			return answer, err
 		})

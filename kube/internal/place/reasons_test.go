@@ -10,6 +10,7 @@ import (
 
 	core "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"deployster/internal/runtime/runner"
@@ -174,25 +175,46 @@ func TestCreate_ReportsRefusals(t *testing.T) {
 	}
 }
 
-// A busy server is obeyed.
+// denied is the answer to whoever has no right to create Pods.
+var denied = apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "",
+	errors.New(`User "u" cannot create resource "pods" in API group "" in the namespace "jobs"`))
+
+// terminating is the answer in a namespace that is being deleted.
+func terminating() error {
+	err := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "d",
+		errors.New("unable to create new content in namespace jobs because it is being terminated"))
+	err.ErrStatus.Details.Causes = []meta.StatusCause{{Type: core.NamespaceTerminatingCause, Field: "metadata.namespace"}}
+	return err
+}
+
+// A busy server is obeyed, and one that was just started and does not know yet who has which rights. A right that is taken away is no rule
+// of the namespace, nor is its end.
 func TestCreate_WaitsForABusyServer(t *testing.T) {
-	c := newCluster(t)
-	var mu sync.Mutex
-	left := 2
-	c.Set(func(b *fakeapi.Behaviour) {
-		b.Fault = func(q fakeapi.Request) fakeapi.Fault {
-			mu.Lock()
-			defer mu.Unlock()
-			if q.Verb != "create" || q.Resource != "pods" || left == 0 {
-				return fakeapi.Fault{}
+	for _, answer := range []error{apierrors.NewTooManyRequests("busy", 0), denied, terminating()} {
+		for _, left := range []int{2, 1000} {
+			if left == 2 && apierrors.HasStatusCause(answer, core.NamespaceTerminatingCause) {
+				continue // it ends the command
 			}
-			left--
-			busy := apierrors.NewTooManyRequests("busy", 0)
-			return fakeapi.Fault{Err: busy}
+			c := newCluster(t)
+			var mu sync.Mutex
+			c.Set(func(b *fakeapi.Behaviour) {
+				b.Fault = func(q fakeapi.Request) fakeapi.Fault {
+					mu.Lock()
+					defer mu.Unlock()
+					if q.Verb != "create" || q.Resource != "pods" || left == 0 {
+						return fakeapi.Fault{}
+					}
+					left--
+					return fakeapi.Fault{Err: answer}
+				}
+			})
+			_, err := c.client(t, acts(1)).Run(t.Context(), action(t, c, "one", "exit", "0"))
+			var host *runner.HostError
+			var unknown *runner.UnknownError
+			if lasts := left > 0; lasts != errors.As(err, &host) || lasts != (err != nil) || errors.As(err, &unknown) {
+				t.Errorf("%v, %d times more: %v", answer, left, err)
+			}
 		}
-	})
-	if _, err := c.client(t, acts(1)).Run(t.Context(), action(t, c, "one", "exit", "0")); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	core "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"deployster/internal/runtime/runner"
@@ -237,6 +238,8 @@ func (p *Place) notCreated(ctx context.Context, o podspec.Order, err error) erro
 	}
 	p.settled(o.Name) // nothing is begun in it, even if it is created late
 	switch {
+	case api.Denied(err), apierrors.HasStatusCause(err, core.NamespaceTerminatingCause): // no rule that another Pod could keep
+		return unreachable(err)
 	case why != "":
 		return &quotaError{why}
 	case failure != nil:
@@ -268,7 +271,7 @@ func (p *Place) undo(name, uid string) {
 		err = p.o.API.With(undoLimit).DeletePod(ctx, name, uid, &now)
 	}
 	if err != nil {
-		log.Printf("the Pod %s is not deleted: %s", name, err)
+		log.Printf("the Pod %s is not deleted: %s. `deployster host check -prune` removes it once it has ended", name, err)
 		return
 	}
 	p.forget(name)

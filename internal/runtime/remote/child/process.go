@@ -28,6 +28,8 @@ type Options struct {
 	Ended      func()        // called when it has ended; nil = no callback
 	Leaving    time.Duration // how long it may take to end after its input is closed; 0 = 5 s
 	Leave      time.Duration // how long Leave waits for that; 0 = not at all
+	NoteOf     string        // the beginning of a line of its stderr that is a note
+	Note       func(string)  // called with each note; nil = no callback
 }
 
 // Process is a program as a stream: Read returns its output, and Write fills its input.
@@ -45,7 +47,7 @@ type Process struct {
 
 // Start starts a program, with the environment of this command without its secrets.
 func Start(args []string, o Options) (*Process, error) {
-	p := &Process{errors: &printed{log: runner.NewLog(8 << 10)}, ended: make(chan struct{}),
+	p := &Process{errors: &printed{log: runner.NewLog(8 << 10), noteOf: o.NoteOf, note: o.Note}, ended: make(chan struct{}),
 		leaving: cmp.Or(o.Leaving, leaving), leave: o.Leave}
 	p.cmd = exec.Command(args[0], args[1:]...)
 	p.cmd.Env = proc.WithoutSecrets(os.Environ())
@@ -126,13 +128,29 @@ func (p *Process) LastError() string { return p.errors.last() }
 
 // printed keeps the last output of a program on stderr.
 type printed struct {
-	mu  sync.Mutex
-	log *runner.Log
+	mu     sync.Mutex
+	log    *runner.Log
+	noteOf string
+	note   func(string)
+	line   []byte // the beginning of a line whose end was not printed
 }
+
+// maxNote is the limit of a note, in bytes.
+const maxNote = 4 << 10
 
 func (n *printed) Write(p []byte) (int, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.note != nil {
+		n.line = append(n.line, p...)
+		for line, rest, whole := bytes.Cut(n.line, []byte("\n")); whole; line, rest, whole = bytes.Cut(n.line, []byte("\n")) {
+			if text, is := strings.CutPrefix(string(line), n.noteOf); is {
+				n.note(diag.Visible(text))
+			}
+			n.line = rest
+		}
+		n.line = n.line[:min(len(n.line), maxNote)]
+	}
 	return n.log.Write(p)
 }
 
@@ -143,7 +161,7 @@ func (n *printed) last() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	lines := strings.Split(string(bytes.TrimSpace(n.log.Bytes())), "\n")
-	text := strings.TrimSpace(lines[len(lines)-1])
+	text := strings.TrimSpace(strings.TrimPrefix(lines[len(lines)-1], n.noteOf))
 	for i, line := range lines[:len(lines)-1] {
 		if summary, isError := strings.CutPrefix(line, failed); isError {
 			text = strings.TrimSpace(summary) + ": " + strings.TrimSpace(lines[i+1])

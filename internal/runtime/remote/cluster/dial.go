@@ -39,6 +39,7 @@ type Options struct {
 	Host   string                   // its name
 	Find   func(name string) string // returns the path of a program that comes with this one; "" = there is none
 	Timing remote.Timing
+	Note   func(text string) // called with what the program notes about Pods; nil = no callback
 }
 
 // Dial starts the program for a namespace, and returns a client of it. The caller must close the
@@ -52,7 +53,8 @@ func Dial(ctx context.Context, at runner.Cluster, h remote.Hello, o Options) (*r
 	if err != nil {
 		return nil, err
 	}
-	p, err := child.Start([]string{path}, child.Options{Buffer: maxLine, NoTerminal: true, Leaving: leaving, Leave: leave})
+	p, err := child.Start([]string{path}, child.Options{Buffer: maxLine, NoTerminal: true, Leaving: leaving, Leave: leave,
+		NoteOf: remote.NoteOf, Note: o.Note})
 	if err != nil {
 		return nil, &remote.UnreachableError{Reason: fmt.Sprintf("%s cannot be started: %s", path, err)}
 	}

@@ -53,6 +53,8 @@ func serve() {
 		time.Sleep(time.Hour)
 	default:
 		fmt.Println(remote.Ready)
+		fmt.Fprintf(os.Stderr, "noise\n%sthe cluster adds", remote.NoteOf)
+		fmt.Fprintf(os.Stderr, " to Pods: \x1b[31m%s\nnoise", at.Namespace)
 		_ = remote.Serve(context.Background(), stdio{in}, place{at: at}, remote.DefaultTiming()) // it ends with its client
 		if at.Namespace == "tidies" {
 			time.Sleep(300 * time.Millisecond)
@@ -107,11 +109,16 @@ func TestDial_StartsTheProgram(t *testing.T) {
 		t.Setenv(name, "secret")
 	}
 	t.Setenv("KUBECONFIG", "/k")
-	c, err := Dial(t.Context(), runner.Cluster{Namespace: "jobs"}, remote.Hello{}, installed(t))
+	o, notes := installed(t), make(chan string, 10)
+	o.Note = func(text string) { notes <- text }
+	c, err := Dial(t.Context(), runner.Cluster{Namespace: "jobs"}, remote.Hello{}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
+	if got := <-notes; got != `the cluster adds to Pods: \x1b[31mjobs` || len(notes) > 0 {
+		t.Errorf("it notes %q, and %d more", got, len(notes))
+	}
 	if f := c.Welcome().Facts; f.Hostname != "jobs" || f.Kernel != "true /k" {
 		t.Errorf("%+v", f)
 	}
