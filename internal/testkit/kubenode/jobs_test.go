@@ -81,11 +81,11 @@ func pushDeployster(t *testing.T) string {
 	return node.Registry + "/deployster@" + digest
 }
 
-// evict evicts all Pods of the project, as a drain does. The node is not cordoned: there is no other for the query that
+// evict evicts all Pods of the project, as a drain does, except one that shows a volume to the test. The node is not cordoned: there is no other for the query that
 // follows an action.
 func (p *project) evict() {
 	p.t.Helper()
-	for pod := range strings.FieldsSeq(p.kubectl("get", "pods", "-n", p.namespace, "-o", "jsonpath={.items[*].metadata.name}")) {
+	for pod := range strings.FieldsSeq(p.kubectl("get", "pods", "-n", p.namespace, "-l", "!shows", "-o", "jsonpath={.items[*].metadata.name}")) {
 		eviction := `{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"` + pod + `","namespace":"` + p.namespace + `"}}`
 		if _, err := node.KubectlWith(eviction, "create", "--raw", "/api/v1/namespaces/"+p.namespace+"/pods/"+pod+"/eviction", "-f", "-"); err != nil {
 			p.t.Fatal(err)

@@ -323,6 +323,49 @@ func TestRun_WaitsForAQuota(t *testing.T) {
 	}
 }
 
+// A claim that only one Pod may have at a time is used by one after the other, and an idle Pod gives it away.
+func TestRun_WaitsForAClaim(t *testing.T) {
+	c := newCluster(t)
+	c.block.StartTimeout = 1
+	var claim sync.Mutex
+	c.Set(func(b *fakeapi.Behaviour) {
+		b.Kubelet = func(r *fakeapi.Running) {
+			for !claim.TryLock() {
+				r.Status(func(p *core.Pod) {
+					p.Status.Conditions = []core.PodCondition{{Type: core.PodScheduled, Status: core.ConditionFalse, Reason: core.PodReasonUnschedulable,
+						Message: "0/1 nodes are available: 1 node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"}}
+				})
+				select {
+				case <-r.Gone():
+					return
+				case <-time.After(20 * time.Millisecond):
+				}
+			}
+			defer claim.Unlock()
+			r.Status(func(p *core.Pod) { p.Status.Conditions = nil })
+			r.Start(c.newAgent())
+		}
+	})
+	cl := c.client(t, acts(1))
+	query := action(t, c, "", "exit", "0")
+	query.Kind, query.Reuse = runner.Query, true
+	if _, err := cl.Run(t.Context(), query); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for _, id := range []string{"a", "b", "c"} {
+		all.Go(func() {
+			if _, err := cl.Run(t.Context(), action(t, c, id, "tick")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if n := len(c.fake.Calls()); n != 4 {
+		t.Errorf("%d invocations", n)
+	}
+}
+
 // OpenShift refuses WebSockets.
 func TestRun_FallsBackToSPDY(t *testing.T) {
 	c := newCluster(t)

@@ -51,6 +51,9 @@ func (p *Place) running(ctx context.Context, m *pool.Member, o podspec.Order) er
 				}
 				return why.Text
 			})
+			if err == nil && why.Taken && p.pool.Used() > 1 { // a Pod of this command may have the claim: fewer at a time
+				err = &quotaError{why.Text}
+			}
 			return runs || far.is != nil && far.is(s.Pod, far.name), err
 		})
 	}

@@ -24,6 +24,10 @@ func Compare(sent, got *core.Pod) (injected []string, err error) {
 		return changed("it shares memory with processes of the node")
 	case sent.Spec.HostUsers != nil && !*sent.Spec.HostUsers && (s.HostUsers == nil || *s.HostUsers):
 		return changed("it has no user namespace of its own")
+	case s.ShareProcessNamespace != nil && *s.ShareProcessNamespace:
+		return changed("its containers see the processes of each other")
+	case !*sent.Spec.AutomountServiceAccountToken && (s.AutomountServiceAccountToken == nil || *s.AutomountServiceAccountToken):
+		return changed("it has the token of a service account")
 	case s.RestartPolicy != core.RestartPolicyNever:
 		return changed("its restartPolicy is %s", s.RestartPolicy)
 	}

@@ -161,6 +161,8 @@ func TestCompare_RefusesWeakerPods(t *testing.T) {
 	for want, change := range map[string]func(*core.Pod){
 		"has the network of the node":      func(p *core.Pod) { p.Spec.HostNetwork = true },
 		"sees the processes of the node":   func(p *core.Pod) { p.Spec.HostPID = true },
+		"see the processes of each other":  func(p *core.Pod) { p.Spec.ShareProcessNamespace = &yes },
+		"the token of a service account":   func(p *core.Pod) { p.Spec.AutomountServiceAccountToken = &yes },
 		"shares memory with processes":     func(p *core.Pod) { p.Spec.HostIPC = true },
 		"the container type is privileged": func(p *core.Pod) { p.Spec.Containers[0].SecurityContext.Privileged = &yes },
 		"may get new privileges":           func(p *core.Pod) { p.Spec.Containers[0].SecurityContext.AllowPrivilegeEscalation = &yes },

@@ -43,6 +43,7 @@ type Start struct {
 type Reason struct {
 	Text  string
 	Usual bool // each Pod waits so for a while
+	Taken bool // another Pod has a claim that only one may have at a time, or on one node
 }
 
 // Waits returns whether a Pod runs, and otherwise why not. events are the messages of the kubelet and
@@ -57,7 +58,7 @@ func (s *Start) Waits(p *core.Pod, events []core.Event, now time.Time) (runs boo
 	for _, c := range p.Status.Conditions {
 		if c.Type == core.PodScheduled && c.Status == core.ConditionFalse {
 			if c.Reason == core.PodReasonUnschedulable {
-				return false, Reason{Text: c.Message}, nil
+				return false, Reason{Text: c.Message, Taken: strings.Contains(c.Message, string(core.ReadWriteOncePod))}, nil
 			}
 			return false, Reason{Text: strings.TrimSuffix(c.Reason+": "+c.Message, ": ")}, nil
 		}
@@ -131,18 +132,18 @@ func latest(p *core.Pod, events []core.Event) Reason {
 			image, _, _ = strings.Cut(image, `"`)
 			return Reason{Text: "pulling " + image}
 		case "FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox":
-			return Reason{Text: e.Reason + ": " + e.Message}
+			return Reason{Text: e.Reason + ": " + e.Message, Taken: strings.Contains(e.Message, "Multi-Attach error")}
 		}
 	}
 	if p.Spec.NodeName == "" {
-		return Reason{"the scheduler has not chosen a node yet", true}
+		return Reason{Text: "the scheduler has not chosen a node yet", Usual: true}
 	}
 	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
 		if w := c.State.Waiting; w != nil && w.Reason != "" {
-			return Reason{w.Reason + " on " + p.Spec.NodeName, true}
+			return Reason{Text: w.Reason + " on " + p.Spec.NodeName, Usual: true}
 		}
 	}
-	return Reason{"the containers are created on " + p.Spec.NodeName, true}
+	return Reason{Text: "the containers are created on " + p.Spec.NodeName, Usual: true}
 }
 
 // Initializes reports whether an init container runs, or has ended well.
