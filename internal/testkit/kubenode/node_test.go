@@ -13,7 +13,8 @@ func TestNode_StartsAPod(t *testing.T) {
 		t.Fatal(err)
 	}
 	begin := time.Now()
-	_, err = node.KubectlWith(`{apiVersion: v1, kind: Pod, metadata: {name: sleeper}, spec: {restartPolicy: Never,
+	_, err = node.KubectlWith(`---
+{apiVersion: v1, kind: Pod, metadata: {name: sleeper}, spec: {restartPolicy: Never,
 containers: [{name: type, image: "`+node.Registry+`/sleeper@`+digest+`"}]}}`, "apply", "-f", "-")
 	if err != nil {
 		t.Fatal(err)

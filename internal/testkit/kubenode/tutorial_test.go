@@ -69,9 +69,6 @@ func TestTutorial_EndsWithAJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := node.Push("acme/note", "1", map[string]string{"type": noteType}, "/type"); err != nil {
-		t.Fatal(err)
-	}
 	laptop := &project{t: t, dir: directory(t), namespace: "deployster", agent: agent}
 	t.Cleanup(func() { laptop.kubectl("delete", "namespace", laptop.namespace, "--wait=false") })
 	admin, err := node.Kubectl("config", "view", "--raw", "--minify")
@@ -92,7 +89,9 @@ func TestTutorial_EndsWithAJob(t *testing.T) {
 	laptop.write("job.yaml", jobOfDocs(t, pushDeployster(t)))
 	laptop.write("main.hcl", strings.NewReplacer("registry.example/deployster-pod@"+pinned, agent, "registry.example", node.Registry,
 		"s3://acme-state/shop?region=eu-central-1", state).Replace(manifest))
+	laptop.write("type.sh", noteType)
 	laptop.shell(block(t, "sh", "kubectl create namespace"))
+	laptop.shell("deployster image pack -t demo/note -shell type.sh\n" + block(t, "sh", "deployster image tag"))
 	if out := laptop.shell(block(t, "sh", "push-agent")); !strings.Contains(out, agent) {
 		t.Errorf("push-agent prints\n%s", out)
 	}

@@ -340,7 +340,7 @@ func again[T any](ctx context.Context, h *host, do func(*remote.Client) (T, erro
 	}
 }
 
-// explain names the host in an error. What a cluster cannot start is no fault of the host.
+// explain names the host in an error. What a cluster cannot start is not a fault of the host.
 func (h *host) explain(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || diag.Is[*runner.StartError](err) {
 		return err
