@@ -195,7 +195,7 @@ func TestCreate_WaitsForABusyServer(t *testing.T) {
 			if left == 2 && apierrors.HasStatusCause(answer, core.NamespaceTerminatingCause) {
 				continue // it ends the command
 			}
-			c := newCluster(t)
+			c, lasts := newCluster(t), left > 2
 			var mu sync.Mutex
 			c.Set(func(b *fakeapi.Behaviour) {
 				b.Fault = func(q fakeapi.Request) fakeapi.Fault {
@@ -211,7 +211,7 @@ func TestCreate_WaitsForABusyServer(t *testing.T) {
 			_, err := c.client(t, acts(1)).Run(t.Context(), action(t, c, "one", "exit", "0"))
 			var host *runner.HostError
 			var unknown *runner.UnknownError
-			if lasts := left > 0; lasts != errors.As(err, &host) || lasts != (err != nil) || errors.As(err, &unknown) {
+			if lasts != errors.As(err, &host) || lasts != (err != nil) || errors.As(err, &unknown) {
 				t.Errorf("%v, %d times more: %v", answer, left, err)
 			}
 		}
