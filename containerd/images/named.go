@@ -69,7 +69,8 @@ func (store *Store) pushed(ctx context.Context, record images.Image) (string, er
 	advice := "Push it: deployster image push " + name
 	if len(names) == 0 || strings.HasPrefix(names[0], defaultRegistry) {
 		advice = fmt.Sprintf("Give it the name of a registry that the nodes reach, and push it: deployster image tag %s "+
-			"registry.example.com/NAME:TAG, and deployster image push registry.example.com/NAME:TAG. Then name that image in the manifest", name)
+			"registry.example.com/NAME:TAG, and deployster image push registry.example.com/NAME:TAG. Then name that image in the "+
+			"manifest", name)
 	}
 	return "", &runner.StartError{Fault: runner.NotPushed,
 		Text: fmt.Sprintf("%s was packed here, and a cluster fetches images from registries.%s %s", name, why, advice)}

@@ -21,7 +21,8 @@ const sshCommand = "DEPLOYSTER_SSH"
 
 // Dialer returns a function that connects to hosts. version is the version of this
 // program, which both ends must have. note is called with what is noteworthy at a host.
-func Dialer(o workspace.Options, version string, note func(h runner.Host, text string)) func(context.Context, runner.Host, remote.Hello) (*remote.Client, error) {
+func Dialer(o workspace.Options, version string, note func(h runner.Host, text string)) func(context.Context, runner.Host,
+	remote.Hello) (*remote.Client, error) {
 	return func(ctx context.Context, h runner.Host, as remote.Hello) (*remote.Client, error) {
 		as.Build = version
 		if h.Kubernetes != nil {

@@ -35,7 +35,8 @@ func unreachable(err error) error { return &unavailable{answered(err).Error(), e
 // answered describes an error of the API server.
 func answered(err error) error {
 	if apierrors.IsUnauthorized(err) {
-		return fmt.Errorf("the API server does not accept the credentials, which may have expired: %w. `kubectl auth whoami` shows whether it does", err)
+		return fmt.Errorf("the API server does not accept the credentials, which may have expired: %w. `kubectl auth whoami` shows "+
+			"whether it does", err)
 	}
 	return fmt.Errorf("API server: %w", err)
 }
