@@ -67,7 +67,8 @@ func serve(ctx context.Context, in io.ReadCloser, out io.Writer, t place.Timing,
 	if _, err := fmt.Fprintln(out, remote.Ready); err != nil {
 		return err
 	}
-	at := place.New(place.Options{Cluster: block.Cluster, Host: block.Host, API: client, Build: version, Timing: t})
+	at := place.New(place.Options{Cluster: block.Cluster, Host: block.Host, API: client, Build: version, Timing: t,
+		InPod: api.OfPod(config)})
 	if err := remote.Serve(ctx, stdio{stdin, out, in}, at, r); err != nil {
 		return err
 	}

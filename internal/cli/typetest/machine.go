@@ -46,7 +46,8 @@ func place(c *cli.Context, s Session, o *conformance.Options) (app.Runtime, erro
 		}
 	}
 	// No state records what a test does: each one has a fence of its own.
-	as := remote.Hello{Lineage: rand.Text(), Epoch: 1, Run: "test", Process: "deployster type test"}
+	as := remote.Hello{Lineage: rand.Text(), Epoch: 1, Run: "test", Process: "deployster type test",
+		Store: "none"} // there is no state that could be lost
 	return app.RuntimeOn(c.Context, s.Engine, s.Inputs, host, as)
 }
 

@@ -114,6 +114,14 @@ func TestJob_IsDrained(t *testing.T) {
 	p.write("host.hcl", strings.Replace(string(host), `    kubeconfig = "kubeconfig"`, "", 1))
 	p.kubectl("create", "configmap", "shop", "-n", p.namespace, "--from-file="+p.dir+"/main.hcl", "--from-file="+p.dir+"/host.hcl")
 	job := p.jobWithState(image)
+	lost := p.create(strings.Replace(job, ", \"-state=dir:///state/shop\"", "", 1))
+	p.until("a Job whose state would be lost has ended", 2*time.Minute, func() bool {
+		return p.kubectl("get", "job", lost, "-n", p.namespace, "-o", "jsonpath={.status.failed}") == "1"
+	})
+	if log := p.jobLog(lost); !strings.Contains(log, "would end with the Pod of this command") || p.object("begun") != "" {
+		t.Errorf("a Job with a state file prints %s", log)
+	}
+	p.kubectl("delete", "job", lost, "-n", p.namespace)
 	first := p.create(job)
 	t.Cleanup(func() {
 		if t.Failed() {

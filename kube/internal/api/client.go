@@ -69,6 +69,12 @@ func Config(c runner.Cluster) (*rest.Config, error) {
 	return config, nil
 }
 
+// podToken is the token of the account of the Pod that a process runs in.
+const podToken = "/var/run/secrets/kubernetes.io/serviceaccount/token"
+
+// OfPod reports whether a cluster is reached as the account of the Pod that this process runs in.
+func OfPod(c *rest.Config) bool { return c.BearerTokenFile == podToken }
+
 // home replaces ~ at the beginning of a path.
 func home(path string) string {
 	if rest, is := strings.CutPrefix(path, "~/"); is {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"strconv"
 	"sync"
@@ -43,6 +44,9 @@ func (p *Place) Enter(ctx context.Context, h remote.Hello) (remote.Welcome, erro
 		return remote.Welcome{}, cmp.Or(p.mayWork(ctx, h.Epoch != 0), err)
 	case err != nil:
 		return remote.Welcome{}, answered(err)
+	case p.o.InPod && h.Epoch != 0 && h.Store == "":
+		return remote.Welcome{}, errors.New("the state is a file, which would end with the Pod of this command. Keep it in a store: " +
+			"state = \"s3://...\" in the deployster block, or -state=dir:///DIR in a PersistentVolumeClaim")
 	case ns.DeletionTimestamp != nil:
 		return remote.Welcome{}, fmt.Errorf("the namespace %s is being deleted", ns.Name)
 	}

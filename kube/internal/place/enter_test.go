@@ -200,6 +200,21 @@ func TestEnter_NamesMissingRights(t *testing.T) {
 	}
 }
 
+// A state file of a command in a Pod would end with the Pod.
+func TestEnter_RefusesAStateFileOfAPod(t *testing.T) {
+	c := newCluster(t)
+	shared := acts(1)
+	shared.Store = "s3://state"
+	for _, h := range []remote.Hello{acts(0), acts(1), shared} {
+		p := c.place(t)
+		p.o.InPod = true
+		_, err := serve(t, p, h)
+		if lost := h.Epoch == 1 && h.Store == ""; lost != (err != nil) || lost && !strings.Contains(err.Error(), "would end with the Pod") {
+			t.Errorf("epoch %d, store %q: %v", h.Epoch, h.Store, err)
+		}
+	}
+}
+
 // A namespace that was created again is another machine.
 func TestEnter_KnowsTheNamespace(t *testing.T) {
 	c := newCluster(t)

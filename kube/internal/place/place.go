@@ -28,6 +28,7 @@ type Options struct {
 	API     *api.Client
 	Build   string // of the client, which must be that of this program
 	Timing  Timing
+	InPod   bool // the client is itself in a Pod of the cluster, whose account it has
 }
 
 // Timing are the times of a Place.
