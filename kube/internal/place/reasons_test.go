@@ -2,6 +2,7 @@ package place
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -177,7 +178,7 @@ func TestCreate_ReportsRefusals(t *testing.T) {
 
 // denied is the answer to whoever has no right to create Pods.
 var denied = apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "",
-	errors.New(`User "u" cannot create resource "pods" in API group "" in the namespace "jobs"`))
+	fmt.Errorf(`%s cannot create resource "pods" in API group "" in the namespace "jobs"`, `User "u"`))
 
 // terminating is the answer in a namespace that is being deleted.
 func terminating() error {

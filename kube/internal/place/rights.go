@@ -51,7 +51,7 @@ func (p *Place) mayWork(ctx context.Context, acts bool) error {
 		var missing *missingError
 		switch {
 		case !errors.As(err, &missing):
-			return nil // an account that may not review its rights is told which one it lacks when it needs that
+			return nil // what an account lacks that may not review its rights is found when it is needed
 		case time.Now().Add(pause).After(limit):
 			return err
 		}
