@@ -85,8 +85,9 @@ func home(path string) string {
 	return path
 }
 
-// known returns the objects that a Client knows.
+// known returns the objects that a Client knows. What the library logs is in errors, too.
 var known = sync.OnceValues(func() (*runtime.Scheme, error) {
+	klog.SetLogger(logr.Discard())
 	scheme := runtime.NewScheme()
 	return scheme, errors.Join(core.AddToScheme(scheme), coordination.AddToScheme(scheme), authorization.AddToScheme(scheme),
 		networking.AddToScheme(scheme))
@@ -94,7 +95,6 @@ var known = sync.OnceValues(func() (*runtime.Scheme, error) {
 
 // New returns a Client for a namespace.
 func New(config *rest.Config, namespace string) (*Client, error) {
-	klog.SetLogger(logr.Discard()) // what it reports is in errors, too
 	scheme, err := known()
 	if err != nil {
 		return nil, err
