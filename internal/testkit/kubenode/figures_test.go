@@ -281,4 +281,5 @@ func (p *project) workers(f *figures) {
 	p.write("kubeconfig", strings.Replace(p.config(p.kubectl("create", "token", "deployster", "-n", p.namespace)), node.Server, proxy.URL, 1))
 	f.took("first `apply` of 1,000 in a worker", 15*time.Second, "", p.timed("apply", "-auto-approve"))
 	f.is("requests of that apply to the API server", requests.Load(), 200, "")
+	f.took("the next `plan` of 1,000, without changes", 10*time.Second, "", p.timed("plan", "-detailed-exitcode"))
 }
