@@ -16,10 +16,8 @@ func startAdvice(f runner.StartFault) string {
 		return "See the rules of the namespace (docs/kubernetes.md), then write in the type block what they require."
 	case runner.PodChanged:
 		return "See which admission webhooks change Pods of this namespace."
-	case runner.NotPushed:
-		return "Then plan again."
-	case runner.NotPossible:
-		return "See docs/kubernetes.md for what a Pod can have."
+	case runner.NotPossible, runner.NotPushed:
+		return "See docs/kubernetes.md for what a Pod needs and can have."
 	}
 	return "Remove the cause, or give it more time: start_timeout in the kubernetes block of the host."
 }
