@@ -10,8 +10,12 @@ import (
 // mostRequests is how many requests to workers run in one Pod at a time.
 const mostRequests = 16
 
-// Further is how long a call waits for the Pods of its group that run before the group gets a further one.
-const Further = time.Second
+// How long a call waits for the Pods of its group that run before the group gets a further one. Requests to workers, which end
+// soon, are worth one if they wait, one after the other, for as long as a start takes.
+const (
+	Further         = time.Second
+	furtherRequests = 3 * time.Second
+)
 
 // Pool is the Pods of one command. It is safe for concurrent use.
 type Pool struct {
@@ -32,7 +36,7 @@ type waiter struct {
 	group string
 	use   Use
 	name  string
-	since time.Time
+	since time.Time // since when it waits, or requests before it
 	got   chan *Member
 	fresh bool // the Pod that it got must be made
 }
@@ -48,8 +52,9 @@ const Full = "this command has as many Pods as it may have"
 // Take waits until an invocation has a place in a Pod. If fresh is true the caller must make the Pod by that name, and
 // call Member.Begin. waits is called while there is no place, with a Pod of the group that is about to run; nil = there is none.
 func (p *Pool) Take(ctx context.Context, group, name string, use Use, waits func(starting *Member)) (m *Member, fresh bool, err error) {
-	w := &waiter{group: group, use: use, name: name, since: time.Now(), got: make(chan *Member, 1)}
+	w := &waiter{group: group, use: use, name: name, got: make(chan *Member, 1)}
 	p.mu.Lock()
+	w.since = p.waits(w)
 	p.queue = append(p.queue, w)
 	p.dispatch()
 	p.mu.Unlock()
@@ -69,6 +74,16 @@ func (p *Pool) Take(ctx context.Context, group, name string, use Use, waits func
 			return nil, false, p.giveUp(ctx, w)
 		}
 	}
+}
+
+// waits returns since when a new waiter counts as waiting. Requests to workers count together: each may wait for a moment only,
+// although there are always some that wait.
+func (p *Pool) waits(w *waiter) time.Time {
+	i := slices.IndexFunc(p.queue, func(o *waiter) bool { return w.use == Request && o.use == Request && o.group == w.group })
+	if i < 0 {
+		return time.Now()
+	}
+	return p.queue[i].since
 }
 
 // giveUp takes a waiter out of the queue.
@@ -123,7 +138,10 @@ func (p *Pool) starting(w *waiter) *Member {
 // enough reports whether the Pods of a group are as many as it needs: one that starts gives no reason for another, and no more
 // start at a time than run.
 func enough(w *waiter, group []*Member) bool {
-	since, runs := w.since, 0
+	since, runs, further := w.since, 0, Further
+	if w.use == Request {
+		further = furtherRequests
+	}
 	for _, m := range group {
 		if at := m.since(); !at.IsZero() {
 			runs++
@@ -131,7 +149,7 @@ func enough(w *waiter, group []*Member) bool {
 		}
 	}
 	starts := len(group) - runs
-	return len(group) > 0 && (starts >= runs || time.Since(since) < Further)
+	return len(group) > 0 && (starts >= runs || time.Since(since) < further)
 }
 
 func later(a, b time.Time) time.Time {
