@@ -86,18 +86,17 @@ BENCHMARKED = $(shell grep -rlE '^func Benchmark' --include='*_test.go' . | grep
 # third time, which took longer than compiling it. The race detector would have each process
 # sleep for a second at its end, for what may still run: `make race` lets it. More packages
 # than processors run at one time (-p), since some of them wait. Results of scripts are not
-# cached (-count): for that, go would read every file again that they have read.
+# cached (-count): for that, go would read every file again that they have read. The other
+# modules are tested beside the scripts, since they mostly wait.
 test: build
 	.ci/setup test
 	GORACE=atexit_sleep_ms=0 $(RACE) -p 3 -vet=off -skip $(HEAVY) $(LONGEST_RACED) $(RACED)
 	go test -vet=off -run $(HEAVY) $(HEAVY_IN)
 	$(RACE) -vet=off -run IsSafeForConcurrentUse ./config
 	go test -vet=off ./config
-	go test -vet=off -count=1 -timeout 75m -parallel 4 $(LONGEST) $$(go list ./... | grep -vxF "$$(printf '%s\n' deployster/config $(RACED))")
-	cd bridge && go test -vet=off ./...
-	cd kube && go test -vet=off ./...
-	cd lsp && go test -vet=off ./...
-	cd release && go test -vet=off ./...
+	{ for m in bridge kube lsp release; do (cd $$m && go test -vet=off ./...) || exit; done; } & others=$$!; \
+	go test -vet=off -count=1 -timeout 75m -parallel 4 $(LONGEST) $$(go list ./... | grep -vxF "$$(printf '%s\n' deployster/config $(RACED))"); \
+	main=$$?; wait $$others && exit $$main
 	go test -vet=off -short -run '^$$' -bench . -benchtime 2x $(BENCHMARKED)
 	cd lsp && go test -vet=off -short -run '^$$' -bench . -benchtime 2x ./internal/server
 	cd bridge && go test -vet=off -short -run '^$$' -bench . -benchtime 2x .
