@@ -84,7 +84,8 @@ func (r *release) common() (files []file, err error) {
 func (r *release) layouts() (files []file, err error) {
 	for _, image := range images {
 		dir := filepath.Join(r.work, "images", image.name)
-		args := []string{"run", "./containerd/bundled/deployster-layout", fmt.Sprint("-type=", slices.Contains(types, image.name)), dir, image.name}
+		isType := fmt.Sprint("-type=", slices.Contains(types, image.name))
+		args := []string{"run", "./containerd/bundled/deployster-layout", isType, dir, image.name}
 		for _, arch := range architectures {
 			args = append(args, arch+"="+r.binary(arch, image.name))
 		}

@@ -40,7 +40,7 @@ const (
 	never = 20 * time.Millisecond
 )
 
-// Each that waits is told about its own files alone, and once.
+// Each caller that waits gets one value for each of its own files.
 func TestGrowth_NotifiesOfItsOwnFiles(t *testing.T) {
 	t.Parallel()
 	var g Growth
@@ -58,7 +58,7 @@ func TestGrowth_NotifiesOfItsOwnFiles(t *testing.T) {
 	write(t, stderr)
 	write(t, stdout) // not told yet
 	if !has(grown, soon) || has(grown, never) {
-		t.Error("it was not told of each file once")
+		t.Error("it did not get one value for each file")
 	}
 	stop()
 	stopOthers()
@@ -69,7 +69,7 @@ func TestGrowth_NotifiesOfItsOwnFiles(t *testing.T) {
 	again, stopAgain, _ := g.Await(stdout)
 	write(t, stdout)
 	if !has(again, soon) {
-		t.Error("who waits again was not told")
+		t.Error("a caller that waits again gets nothing")
 	}
 	stopAgain()
 }

@@ -163,13 +163,11 @@ const (
 type Client struct {
 	typeschema.Checker
 
-	// Expected is how many queries and actions are to come, by the reference of a type; nil = unknown. It is
-	// set before the first of them.
+	// Expected is how many calls are to come, by the reference of a type, set before the first of them; nil = unknown.
 	Expected map[string]int
 
-	o    Options
-	root string // relative sources of mounts begin there
-
+	o      Options
+	root   string // relative sources of mounts begin there
 	images *resolver
 
 	mu    sync.Mutex
