@@ -42,10 +42,7 @@ func Enter() error {
 	if err != nil {
 		return err
 	}
-	// The holder stays until this process is inside: Arrive closes the gate. Others may enter too.
-	if err := unix.Flock(int(gate.Fd()), unix.LOCK_SH); err != nil {
-		return err
-	}
+	// The holder stays until this process is inside: Arrive closes the gate.
 	if _, err := unix.FcntlInt(gate.Fd(), unix.F_SETFD, 0); err != nil {
 		return err
 	}
