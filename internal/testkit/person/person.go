@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -79,18 +80,30 @@ func (p Person) Remove() error {
 			break
 		}
 	}
-	if dir := p.RuntimeDir(); exists(dir) {
-		errs = append(errs, fmt.Errorf("%s is left", dir), os.RemoveAll(dir))
+	dir := p.RuntimeDir()
+	if left := content(dir); len(left) > 0 {
+		errs = append(errs, fmt.Errorf("%s is left, with %q", dir, left))
 	}
+	errs = append(errs, os.RemoveAll(dir))
 	return errors.Join(append(errs, change("userdel", "--remove", p.Name))...)
 }
 
 // RuntimeDir returns where sockets are of a user who has not logged in.
 func (p Person) RuntimeDir() string { return fmt.Sprintf("/tmp/deployster-%d", p.UID) }
 
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
+// holderFiles are those of the process that holds the namespace of a user. Nobody removes them when that was
+// killed and no other command follows.
+var holderFiles = []string{"namespace", "namespace.gate"}
+
+// content returns the names in a directory for sockets, other than those of the holder; nil = there are none.
+func content(dir string) (names []string) {
+	entries, _ := os.ReadDir(dir) // it may not exist
+	for _, e := range entries {
+		if !slices.Contains(holderFiles, e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
 }
 
 // Command returns a command of the user, in the home directory and with a path of programs in front of
