@@ -311,27 +311,6 @@ func (s suite) settings(t *testing.T) {
 	}
 }
 
-func (s suite) live(t *testing.T) {
-	spec := s.spec(t, "tick")
-	var first time.Time
-	spec.Stdout = onFirst(func() { first = time.Now() })
-	s.ok(t, spec)
-	if since := time.Since(first); since < 500*time.Millisecond {
-		t.Errorf("the first line came only %s before the end; the program prints it 1 s before", since)
-	}
-	var got strings.Builder
-	spec = s.spec(t, "flood", "300000")
-	spec.Stdout = writer(func(p []byte) (int, error) {
-		time.Sleep(time.Millisecond) // slow, but it gets everything in the end
-		return got.Write(p)
-	})
-	spec.Stderr = writer(func([]byte) (int, error) { return 0, errors.New("a watcher that fails") })
-	res := s.ok(t, spec)
-	if got.String() != string(res.Stdout) || got.Len() != 300000 {
-		t.Errorf("the watcher got %d bytes, the result has %d", got.Len(), len(res.Stdout))
-	}
-}
-
 func (s suite) concurrency(t *testing.T) {
 	spec := s.spec(t, "cat")
 	var wg sync.WaitGroup
