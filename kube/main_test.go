@@ -8,7 +8,7 @@ import (
 
 // The client refuses another version.
 func TestVersion_IsThatOfDeployster(t *testing.T) {
-	source, err := os.ReadFile("../internal/cli/standalone/version.go")
+	source, err := os.ReadFile("../internal/base/version/version.go")
 	if err != nil {
 		t.Fatal(err)
 	}

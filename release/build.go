@@ -16,6 +16,7 @@ var programs = []program{
 	{"deployster", ".", "."},
 	{"deployster-shim", ".", "./containerd/shim/deployster-shim"},
 	{"deployster-agent", ".", "./containerd/agent/deployster-agent"},
+	{"deployster-host", ".", "./internal/host/deployster-host"},
 	{"deployster-terraform", "bridge", "."},
 	{"deployster-kube", "kube", "."},
 	{"deployster-lsp", "lsp", "."},
@@ -60,7 +61,7 @@ func (r *release) build(arch string) error {
 
 // compile builds one program.
 func (r *release) compile(p program, system, arch, file string) error {
-	const variables = "deployster/internal/cli/standalone."
+	const variables = "deployster/internal/base/version."
 	flags := fmt.Sprintf("-s -w -buildid= -X %[1]sVersion=%[2]s -X %[1]sCommit=%[3]s -X %[1]sDate=%[4]s", variables, r.version, r.commit,
 		r.date.Format(time.RFC3339))
 	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", file, p.path)

@@ -104,7 +104,7 @@ func TestDarwin_HasTheClientAndWhatHostsAreGiven(t *testing.T) {
 	r := release{version: "1.0.0", date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), work: t.TempDir(), out: t.TempDir()}
 	for _, arch := range architectures {
 		for path, content := range map[string]string{r.client(arch, "deployster"): "darwin " + arch, r.client(arch, "deployster-lsp"): "editor " + arch,
-			r.binary(arch, "deployster"):       "linux " + arch,
+			r.binary(arch, "deployster-host"):  "linux " + arch,
 			r.binary(arch, "deployster-agent"): "a", r.binary(arch, "deployster-shim"): "s", r.binary(arch, "runc"): "r"} {
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 				t.Fatal(err)
@@ -140,7 +140,7 @@ func TestDarwin_HasTheClientAndWhatHostsAreGiven(t *testing.T) {
 				want["lib/deployster/deployster-linux-"+host+ending] = string(published)
 			}
 			packed := unpack(t, []byte(want["lib/deployster/deployster-linux-"+host+".bundle"]))
-			if !maps.Equal(packed, map[string]string{"deployster": "linux " + host, "deployster-agent": "a", "deployster-shim": "s", "runc": "r"}) {
+			if !maps.Equal(packed, map[string]string{"deployster-host": "linux " + host, "deployster-agent": "a", "deployster-shim": "s", "runc": "r"}) {
 				t.Errorf("what hosts of %s are given is %q", host, packed)
 			}
 		}

@@ -41,7 +41,7 @@ func (r *release) bundle(arch string) error {
 	name := "deployster-linux-" + arch + ".bundle"
 	path := filepath.Join(r.out, name)
 	err := r.writeTar(path, func(w *tar.Writer) error {
-		for _, program := range []string{"deployster", "deployster-agent", "deployster-shim", "runc"} {
+		for _, program := range []string{"deployster-host", "deployster-agent", "deployster-shim", "runc"} {
 			content, err := os.ReadFile(r.binary(arch, program))
 			if err != nil {
 				return err

@@ -18,6 +18,7 @@ import (
 	"deployster/apply"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/version"
 	"deployster/internal/cli/manual"
 	"deployster/internal/cli/process"
 	"deployster/internal/cli/standalone"
@@ -145,7 +146,7 @@ func newApp(e Env) *cli.App {
 	app := &cli.App{
 		Name:            "deployster",
 		Usage:           "plan and apply with container images as resource types",
-		Version:         standalone.Version,
+		Version:         version.Version,
 		HideVersion:     true,
 		HideHelpCommand: true,
 		HideHelp:        true,
@@ -164,7 +165,6 @@ func newApp(e Env) *cli.App {
 			moduleCommand(e),
 			artifactCommand(e), runsCommand(e), hostCommand(e),
 			newCommand(e), migrateCommand(e), versionCommand(e), completionCommand(e), completeCommand(e), manCommand(e),
-			farCommand(e), guardCommand(e),
 		},
 	}
 	for _, command := range app.Commands {

@@ -12,9 +12,9 @@ import (
 
 	"deployster/internal/app/stateedit"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/version"
 	"deployster/internal/cli/commandline"
 	"deployster/internal/cli/manual"
-	"deployster/internal/cli/standalone"
 )
 
 func completionCommand(e Env) *cli.Command {
@@ -98,7 +98,7 @@ func manCommand(e Env) *cli.Command {
 		}
 		for _, page := range manual.Of(newApp(e)).All() {
 			file := filepath.Join(s.engine.Workspace.Path(c.Args().First()), page.ManName()+".1")
-			if err := os.WriteFile(file, []byte(page.Man(standalone.Version)), 0o644); err != nil {
+			if err := os.WriteFile(file, []byte(page.Man(version.Version)), 0o644); err != nil {
 				return diag.Errorf("Cannot write the man pages", "%s.", err)
 			}
 		}

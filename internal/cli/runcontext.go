@@ -16,7 +16,7 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
-	"deployster/internal/cli/standalone"
+	"deployster/internal/base/version"
 	"deployster/internal/ui/events"
 	"deployster/internal/ui/terminal"
 )
@@ -51,7 +51,7 @@ var streaming = []string{"plan", "apply", "destroy", "drift", "watch"}
 func newRunContext(e Env, line commandline.Line) (*runContext, error) {
 	secrets, command := &redact.Redactor{}, line.Command()
 	r := &runContext{secrets: secrets, stream: events.NewStream(secrets.Hiding, time.Now), ready: make(chan *runs.Recorder, 1),
-		run: workspace.NewRun(command, standalone.Version, e.get)}
+		run: workspace.NewRun(command, version.Version, e.get)}
 	if !slices.Contains(streaming, command) {
 		return r, nil
 	}
@@ -74,8 +74,8 @@ func newRunContext(e Env, line commandline.Line) (*runContext, error) {
 			err = diag.Errorf("Cannot write the events", "-json-into=%s: %s. Nothing was changed.", into, err)
 		}
 	}
-	r.stream.Send(events.Event{Level: events.Info, Message: fmt.Sprintf("deployster %s %s", standalone.Version, command),
-		Body: events.Version{Format: events.Format, Deployster: standalone.Version, Command: command, Run: r.run.ID}})
+	r.stream.Send(events.Event{Level: events.Info, Message: fmt.Sprintf("deployster %s %s", version.Version, command),
+		Body: events.Version{Format: events.Format, Deployster: version.Version, Command: command, Run: r.run.ID}})
 	return r, err
 }
 

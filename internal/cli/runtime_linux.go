@@ -12,9 +12,7 @@ import (
 	"deployster/internal/app"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/rootless"
-	"deployster/internal/cli/hosts"
 	"deployster/internal/cli/settings"
-	"deployster/internal/cli/standalone"
 )
 
 // runsHere reports whether this process can start a containerd of its own. One that cannot runs images on hosts alone.
@@ -82,28 +80,8 @@ func (s *session) dial(ctx context.Context, c *cli.Context) (*containerd.Runtime
 		KeepScope:    w.Dir,
 		Private:      w.Secrets.Private,
 		Registries:   from,
-		Machines:     env.Machines(c.Command.Name == "far" || c.Command.Name == "guard"), Warn: w.Warn,
+		Machines:     env.Machines(false), Warn: w.Warn,
 	})
-}
-
-// runFar serves one client.
-func runFar(c *cli.Context, s *session) error {
-	s.keep = 0 // no container of a client stays here
-	opened, err := s.dial(c.Context, c)
-	if err != nil {
-		return err
-	}
-	return hosts.Serve(c.Context, opened, s.engine.Workspace.Options, standalone.Version, exitError)
-}
-
-// runGuard is the process of a group of guarded actions.
-func runGuard(c *cli.Context, s *session) error {
-	s.keep = 0
-	opened, err := s.dial(c.Context, c)
-	if err != nil {
-		return err
-	}
-	return hosts.Keep(c.Context, opened, s.engine.Workspace.Options, c.Args().First())
 }
 
 // installed returns the versions of the containerd and the runc that this program would use, and where that runc is.

@@ -29,10 +29,6 @@ func (s *session) openContainerd(context.Context, *cli.Context) (app.Runtime, er
 	return nil, errLinux()
 }
 
-func runFar(*cli.Context, *session) error { return errLinux() }
-
-func runGuard(*cli.Context, *session) error { return errLinux() }
-
 func errLinux() error {
 	return diag.Errorf("Containers run on Linux", "This deployster runs images on hosts alone: leave out -containerd-address and "+
 		"CONTAINERD_ADDRESS, and give each resource a host.")

@@ -15,10 +15,10 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/encryption"
+	"deployster/internal/base/version"
 	"deployster/internal/cli/hosts"
 	"deployster/internal/cli/images"
 	"deployster/internal/cli/settings"
-	"deployster/internal/cli/standalone"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/ui/terminal"
 )
@@ -68,7 +68,7 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 		Color: shownColor && color, ErrColor: e.ErrColor && color, OneTerminal: e.Color, Size: e.liveSize(),
 		Events: r.json, Verbose: c.Bool("verbose"), Compact: c.Bool("compact")})
 	s.out, s.err = s.ui.Out, s.ui.Err
-	in := workspace.Options{Dir: dir, Home: e.Home, Environ: e.Environ, Version: standalone.Version, Verbose: c.Bool("verbose"),
+	in := workspace.Options{Dir: dir, Home: e.Home, Environ: e.Environ, Version: version.Version, Verbose: c.Bool("verbose"),
 		LockTimeout: c.Duration("lock-timeout"), NoLock: c.IsSet("lock") && !c.Bool("lock"),
 		Secrets: r.secrets, Events: r.stream.Send, Stdin: e.Stdin, Stdout: e.Stdout}
 	in.Where = where(c, e)
@@ -85,7 +85,7 @@ func newSession(c *cli.Context, e Env) (*session, error) {
 		Workspace: in,
 		Open:      func(ctx context.Context) (app.Runtime, error) { return s.open(ctx, c) },
 		Bundled:   elsewhere.Bundled(), Artifacts: files, NotHere: notHere,
-		Dial: hosts.Dialer(in, standalone.Version, s.note), MayHaveMachine: settings.Lookup(in.Env).Machines(false).Check,
+		Dial: hosts.Dialer(in, version.Version, s.note), MayHaveMachine: settings.Lookup(in.Env).Machines(false).Check,
 	})
 	if _, err := settings.Lookup(s.engine.Workspace.Env).Size("DEPLOYSTER_MAX_IMAGE"); err != nil {
 		return nil, err

@@ -4,80 +4,24 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"deployster/config"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/links"
 	"deployster/internal/runtime/runner"
 	"deployster/protocol"
 )
 
-// maxLinks is how many symbolic links the path of a plug may have: the kernel's
-// own limit.
-const maxLinks = 40
-
 // ResolveLinks follows the symbolic links in the path of a plug, so that a plan declares where
-// they lead, and apply mounts that or nothing. It does not follow a link in a plug that
-// types may write to: one of them could have made the link, and so lead another type to
-// any file of this host. From a part that does not exist on, Lead returns the path as
-// written: the mount reports it.
+// they lead, and apply mounts that or nothing: see package links.
 func ResolveLinks(plug config.Plug, plugs map[string]config.Plug) (string, error) {
-	at, rest, links := "/", parts(plug.Path), 0
-	for len(rest) > 0 {
-		part := rest[0]
-		rest = rest[1:]
-		if part == ".." {
-			at = filepath.Dir(at)
-			continue
-		}
-		next := filepath.Join(at, part)
-		info, err := os.Lstat(next)
-		if err != nil {
-			return filepath.Join(append([]string{next}, rest...)...), nil
-		}
-		if info.Mode().Type() != os.ModeSymlink {
-			at = next
-			continue
-		}
-		if name := writableAround(at, plugs); name != "" {
-			return "", fmt.Errorf("%s is a symbolic link in the plug %q, and types that may write there could make it lead anywhere on "+
-				"this host. Name its target, or declare the plug %q read_only = true", next, name, name)
-		}
-		to, err := os.Readlink(next)
-		if links++; err != nil || links > maxLinks {
-			return "", fmt.Errorf("the symbolic link %s has no target: there are more than %d on the way, or it cannot be "+
-				"read", next, maxLinks)
-		}
-		if filepath.IsAbs(to) {
-			at = "/"
-		}
-		rest = append(parts(to), rest...)
-	}
-	return at, nil
-}
-
-func parts(path string) []string {
-	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
-}
-
-// writableAround returns the name of the plug that contains a directory and that types
-// may write to; "" = none.
-func writableAround(dir string, plugs map[string]config.Plug) string {
-	for _, name := range slices.Sorted(maps.Keys(plugs)) {
-		p := plugs[name]
-		if p.ReadOnly || p.Artifact != "" || p.Content != "" {
-			continue
-		}
-		root, err := filepath.EvalSymlinks(p.Path)
-		if err == nil && (dir == root || root == "/" || strings.HasPrefix(dir, root+"/")) {
-			return name
+	writable := map[string]string{}
+	for name, p := range plugs {
+		if !p.ReadOnly && p.Artifact == "" && p.Content == "" {
+			writable[name] = p.Path
 		}
 	}
-	return ""
+	return links.Follow(plug.Path, writable)
 }
 
 // Blame returns the error of an image that failed because the path of a plug does not

@@ -2,7 +2,7 @@ package hosts
 
 import (
 	"context"
-	"os"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -45,17 +45,16 @@ func Dialer(o workspace.Options, version string, note func(h runner.Host, text s
 	}
 }
 
-// bundle returns this program with the programs that it needs, for a host without them.
+// bundle returns the program that runs on hosts, with those that it needs, for a host without them.
 func bundle(ctx context.Context, o workspace.Options) (ssh.Bundle, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return ssh.Bundle{}, err
-	}
-	parts := ssh.Programs{"deployster": self}
-	for _, name := range []string{"deployster-agent", "deployster-shim", "runc"} {
+	parts := ssh.Programs{}
+	for _, name := range []string{ssh.Host, "deployster-agent", "deployster-shim", "runc"} {
 		if path := programs.Find(name); path != "" {
 			parts[name] = path
 		}
+	}
+	if parts[ssh.Host] == "" {
+		return ssh.Bundle{}, fmt.Errorf("%s is not installed with this deployster", ssh.Host)
 	}
 	if own := o.Env("DEPLOYSTER_RUNC"); own != "" {
 		parts["runc"] = o.Path(own)

@@ -1,5 +1,4 @@
-// Package hosts is the command line's part of connecting to hosts: which files of this
-// program are installed there, and the agent that serves on stdin and stdout. A
-// command's environment comes in; a function to dial, and a process that serves one
-// client, go out.
+// Package hosts is the command line's part of connecting to hosts: which programs are
+// installed there, and how what they report is printed. A command's environment comes
+// in; a function to dial goes out.
 package hosts

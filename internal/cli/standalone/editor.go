@@ -8,6 +8,7 @@ import (
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/programs"
+	"deployster/internal/base/version"
 )
 
 // editorProgram is the program that serves editors, so that this one knows no library for that.
@@ -25,5 +26,5 @@ func ServeEditor(w *workspace.Workspace) error {
 		return err
 	}
 	return diag.Errorf("The language server cannot be started", "%s: %s.", path,
-		syscall.Exec(path, []string{path, "-for=" + Version, "-cache=" + w.CacheDir}, w.Environ))
+		syscall.Exec(path, []string{path, "-for=" + version.Version, "-cache=" + w.CacheDir}, w.Environ))
 }

@@ -12,6 +12,7 @@ import (
 
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/version"
 	"deployster/internal/base/words"
 	"deployster/internal/migrate"
 	"deployster/internal/ui/terminal"
@@ -26,7 +27,7 @@ func MigrateTerraform(ctx context.Context, w *workspace.Workspace, out terminal.
 	if from != "" {
 		from = w.Path(from)
 	}
-	made, err := migrate.Run(migrate.Options{Dir: dir, Out: to, State: from, Version: Version, Environ: w.Environ, Now: time.Now()})
+	made, err := migrate.Run(migrate.Options{Dir: dir, Out: to, State: from, Version: version.Version, Environ: w.Environ, Now: time.Now()})
 	if err != nil {
 		return err
 	}

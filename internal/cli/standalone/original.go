@@ -13,6 +13,7 @@ import (
 	"deployster/config"
 	"deployster/internal/app/workspace"
 	"deployster/internal/base/diag"
+	"deployster/internal/base/version"
 	"deployster/internal/base/words"
 	"deployster/internal/migrate"
 	"deployster/internal/migrate/original"
@@ -31,7 +32,7 @@ func MigrateOriginal(w *workspace.Workspace, out terminal.Printer, names, varFil
 		return false, diag.Errorf("Cannot read the working directory", "%s.", err)
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	options := original.Options{Version: Version, Include: func(name string) (string, error) {
+	options := original.Options{Version: version.Version, Include: func(name string) (string, error) {
 		text, err := readWithin(root, name)
 		return string(text), err
 	}}

@@ -6,15 +6,8 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"deployster/internal/base/version"
 	"deployster/internal/ui/terminal"
-)
-
-// Version, Commit and Date are those of this program. The linker sets them in a release
-// (-X); another build has the ones that Go recorded, if any.
-var (
-	Version = "0.1.0"
-	Commit  string
-	Date    string // of the commit, in RFC 3339
 )
 
 // Build describes this program, as `version -json` prints it.
@@ -32,7 +25,7 @@ type Build struct {
 
 // Describe returns the description of this program, with the given versions of what it runs.
 func Describe(containerd, runc, runcPath string) Build {
-	b := Build{Format: 1, Version: Version, Commit: Commit, Date: Date, Platform: runtime.GOOS + "/" + runtime.GOARCH,
+	b := Build{Format: 1, Version: version.Version, Commit: version.Commit, Date: version.Date, Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		Go: strings.TrimPrefix(runtime.Version(), "go"), Containerd: containerd, Runc: runc, RuncPath: runcPath}
 	if info, ok := debug.ReadBuildInfo(); ok && b.Commit == "" {
 		for _, s := range info.Settings {

@@ -13,7 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"deployster/config"
-	"deployster/internal/cli/standalone"
+	"deployster/internal/base/version"
 )
 
 // pages gives the documentation: README.md and all of docs/.
@@ -95,7 +95,7 @@ func TestDocs_Manifests(t *testing.T) {
 				Modules: modules(page)}
 			given := []string{"DEPLOYSTER_VAR_password=secret", "DEPLOYSTER_VAR_hook=https://hooks.example.com/a"} // have no default
 			vars, _ := config.FindVariables(t.TempDir(), "", given, nil)
-			if _, diags := config.Load(sources, vars, config.Builtins{Version: standalone.Version, Home: "/home/me"}); len(diags) != 0 {
+			if _, diags := config.Load(sources, vars, config.Builtins{Version: version.Version, Home: "/home/me"}); len(diags) != 0 {
 				t.Errorf("%s: %v in\n%s", name, diags, text)
 			}
 		}

@@ -70,17 +70,17 @@ func (s *suite) Run() int {
 	return code
 }
 
-// buildHelpers puts the programs that are only the shim and only the agent beside
-// the scripts' command, as a build does: containers start at half the cost. Those of
+// buildHelpers puts the programs that are only the shim, only the agent and only what hosts run
+// beside the scripts' command, as a build does: containers start at half the cost. Those of
 // internal/testkit/modeltest have the whole program as their shim, as where it is missing.
 func buildHelpers() error {
 	command, err := exec.LookPath("deployster")
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"shim", "agent"} {
+	for name, source := range map[string]string{"shim": "containerd/shim", "agent": "containerd/agent", "host": "internal/host"} {
 		build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", filepath.Join(filepath.Dir(command), "deployster-"+name),
-			"./containerd/"+name+"/deployster-"+name)
+			"./"+source+"/deployster-"+name)
 		if out, err := build.CombinedOutput(); err != nil {
 			return fmt.Errorf("building the %s: %w\n%s", name, err, out)
 		}

@@ -90,7 +90,8 @@ func installed(t *testing.T, m *Machine) {
 		}
 	}
 	for at, from := range map[string]string{"../../bin/deployster": filepath.Join(bin, "deployster"), "runc": runc,
-		"deployster-shim": filepath.Join(bin, "deployster-shim"), "deployster-agent": filepath.Join(bin, "deployster-agent")} {
+		"deployster-shim": filepath.Join(bin, "deployster-shim"), "deployster-agent": filepath.Join(bin, "deployster-agent"),
+		"deployster-host": filepath.Join(bin, "deployster-host")} {
 		if err := copyFile(from, filepath.Join(lib, at)); err != nil {
 			t.Fatal(err)
 		}

@@ -66,7 +66,7 @@ func other(t *testing.T) Bundle {
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, otherName("arm64"))
-	line := fmt.Sprintf("mkdir %[1]s/in && ln -s %[2]s %[1]s/in/deployster && tar -chC %[1]s/in . | gzip -1n >%[3]s && cd %[1]s && "+
+	line := fmt.Sprintf("mkdir %[1]s/in && ln -s %[2]s %[1]s/in/deployster-host && tar -chC %[1]s/in . | gzip -1n >%[3]s && cd %[1]s && "+
 		"sha256sum *.bundle >%[3]s.sha256", dir, self, path)
 	if out, err := exec.Command("sh", "-c", line).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -30,12 +30,15 @@ type Bundle struct {
 	RestorerSize int64  // bytes
 }
 
-// Programs maps the names of the files in a bundle to their paths. It must have deployster.
+// Host is the name of the program that runs on a host: see deployster/internal/host.
+const Host = "deployster-host"
+
+// Programs maps the names of the files in a bundle to their paths. It must have Host.
 type Programs map[string]string
 
 // bundleOrder is the order of the programs in the archive: the one that restores the others is the first. Without it nothing
 // is compressed.
-var bundleOrder = [...]string{packed.Restorer, "deployster", "deployster-shim", "runc"}
+var bundleOrder = [...]string{packed.Restorer, Host, "deployster-shim", "runc"}
 
 // MakeBundle returns the bundle of the given programs. It writes the bundle once and keeps
 // it in dir until it was not used for 30 days. Concurrent calls, as for many hosts, wait for

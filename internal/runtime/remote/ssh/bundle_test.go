@@ -17,7 +17,7 @@ func TestMakeBundle_RemovesWhatIsUnused(t *testing.T) {
 		if err := os.WriteFile(path, []byte(name), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		return Programs{"deployster": path}
+		return Programs{Host: path}
 	}
 	made := func(p Programs, days int) string {
 		b, err := MakeBundle(t.Context(), p, filepath.Join(dir, "bundles"))

@@ -40,16 +40,16 @@ LC_ALL=C; export LC_ALL; mkdir -p $T && { if [ "$A" ]; then
 head -c 512 >$T/bundle && head -c $L >$T/deployster-agent && echo "$A  $T/deployster-agent" | sha256sum -c - >/dev/null &&
 chmod 755 $T/deployster-agent && $T/deployster-agent -unpack $T $S $1; else
 head -c $1 >$T/bundle && echo "$S  $T/bundle" | sha256sum -c - >/dev/null && $Z <$T/bundle | tar -xf - -C $T
-fi; } && rm $T/bundle && { mv -T $T $D || { rm -rf $T; [ -x $D/deployster ]; }; } ||
+fi; } && rm $T/bundle && { mv -T $T $D || { rm -rf $T; [ -x $D/deployster-host ]; }; } ||
 { head -c 65536 /dev/zero >>$T/bundle; false; }
 }
 wrong() { echo "$1" | head -n 30 | sed "s|^|$R-WRONG |"; exit 1; }
-if [ -x $D/deployster ]; then echo $R-HAVE; else
+if [ -x $D/deployster-host ]; then echo $R-HAVE; else
 echo "$R-NEED $(uname -s)/$(uname -m)"; read -r n || exit 1
 M=$(LC_ALL=C mkdir -p %s/far 2>&1) || wrong "$M"
 W=$(install $n 2>&1) || { rm -rf $T; wrong "$W"; }
 fi; touch $D; find %s/far -mindepth 1 -maxdepth 1 -mtime +30 -exec rm -rf {} + 2>/dev/null
-DEPLOYSTER_DATA_DIR=%s exec $D/deployster far`
+DEPLOYSTER_DATA_DIR=%s exec $D/deployster-host far`
 
 // InUse marks an installed program as in use, at intervals, until ctx ends. The script of
 // another version does not remove the program's directory then.

@@ -27,7 +27,7 @@ func TestDial_KilledWhileItInstalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := func(dir string) bool {
-		got, err := os.ReadFile(filepath.Join(dir, "deployster"))
+		got, err := os.ReadFile(filepath.Join(dir, "deployster-host"))
 		return err == nil && bytes.Equal(got, want)
 	}
 	begun := time.Now()

@@ -93,7 +93,7 @@ func newEnv(t *testing.T, before string) *env {
 	return &env{host: runner.Host{Name: "web", Address: "web", DataDir: filepath.Join(t.TempDir(), "data")},
 		options: Options{Command: []string{"sh", "-c", before + "\nfor last; do :; done; eval \"$last\"", "ssh"},
 			Bundle: func(ctx context.Context) (Bundle, error) {
-				return MakeBundle(ctx, Programs{"deployster": self, packed.Restorer: self}, bundles)
+				return MakeBundle(ctx, Programs{Host: self, packed.Restorer: self}, bundles)
 			},
 			Arch: strings.TrimSpace(string(machine)), Timing: remote.DefaultTiming()}}
 }
@@ -127,7 +127,7 @@ func TestDial_InstallsOnce(t *testing.T) {
 		if err != nil || len(installed) != 1 {
 			t.Fatalf("installed: %q, %v", installed, err)
 		}
-		program := filepath.Join(installed[0], "deployster")
+		program := filepath.Join(installed[0], "deployster-host")
 		if i == 0 { // had it been sent again, it would be another file
 			if err := os.Chtimes(program, time.Unix(1, 0), time.Unix(1, 0)); err != nil {
 				t.Fatal(err)
@@ -189,7 +189,7 @@ func TestInUse_KeepsTheDirectory(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		InUse(ctx, filepath.Join(dir, "deployster"), time.Millisecond)
+		InUse(ctx, filepath.Join(dir, "deployster-host"), time.Millisecond)
 	}()
 	for range 2 {
 		age(t, dir, 29)
@@ -203,7 +203,7 @@ func TestInUse_KeepsTheDirectory(t *testing.T) {
 	<-ended
 	age(t, dir, 29)
 	age(t, filepath.Dir(dir), 29)
-	InUse(t.Context(), filepath.Join(filepath.Dir(dir), "deployster"), time.Hour)
+	InUse(t.Context(), filepath.Join(filepath.Dir(dir), "deployster-host"), time.Hour)
 	if !isOld(t, dir) || !isOld(t, filepath.Dir(dir)) {
 		t.Error("it says so of another directory, or after its end")
 	}
@@ -444,7 +444,7 @@ func TestCommand_IsOfSSHAlone(t *testing.T) {
 func TestMakeBundle_Once(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	program := filepath.Join(dir, "deployster")
+	program := filepath.Join(dir, "deployster-host")
 	if err := os.WriteFile(program, make([]byte, 8<<20), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -452,7 +452,7 @@ func TestMakeBundle_Once(t *testing.T) {
 	files := make([]os.FileInfo, 16)
 	for i := range files {
 		all.Go(func() {
-			b, err := MakeBundle(t.Context(), Programs{"deployster": program}, dir)
+			b, err := MakeBundle(t.Context(), Programs{Host: program}, dir)
 			if err == nil {
 				files[i], err = os.Stat(b.Path)
 			}

@@ -1,4 +1,4 @@
-package hosts
+package host
 
 import (
 	"cmp"
@@ -13,15 +13,14 @@ import (
 	"strings"
 	"time"
 
-	"deployster/config"
-	"deployster/internal/app/workspace"
+	"deployster/internal/base/links"
+	"deployster/internal/base/version"
 	"deployster/internal/runtime/artifact/store"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/remote/agent"
 	"deployster/internal/runtime/remote/ssh"
 	"deployster/internal/runtime/runner"
 	"deployster/internal/runtime/runner/worker"
-	"deployster/plan/plugs"
 )
 
 // Runtime runs images on the host.
@@ -37,18 +36,18 @@ type Runtime interface {
 // Serve serves one client on stdin and stdout. When the connection is lost, the process
 // exits at once, with the code lost: actions in progress continue, and the next client
 // adopts them. A cleanup would end them, or wait for them.
-func Serve(ctx context.Context, at Runtime, o workspace.Options, version string, lost int) error {
+func Serve(ctx context.Context, at Runtime, from io.Reader, to io.Writer) error {
 	pool := worker.New(worker.Options{Runner: at, Launcher: at, Max: runtime.NumCPU()})
-	files := store.New(store.Options{Dir: at.Artifacts(), Command: "deployster far"})
-	local := agent.New(agent.Options{Runner: pool, Launcher: at, Runtime: at, Build: version, Look: lead(home()), Files: files,
-		Runc: at.RuncVersion(ctx), DataDir: dataDir(o), Guards: guards(o)})
+	files := store.New(store.Options{Dir: at.Artifacts(), Command: "deployster-host far"})
+	local := agent.New(agent.Options{Runner: pool, Launcher: at, Runtime: at, Build: version.Version, Look: lead(home()), Files: files,
+		Runc: at.RuncVersion(ctx), DataDir: dataDir(), Guards: guards()})
 	stayInstalled(ctx)
-	if _, err := fmt.Fprintln(o.Stdout, remote.Ready); err != nil {
+	if _, err := fmt.Fprintln(to, remote.Ready); err != nil {
 		return err
 	}
 	// A signal ends this process like a lost connection.
 	context.AfterFunc(ctx, func() { os.Exit(lost) })
-	if err := remote.Serve(context.WithoutCancel(ctx), stdio{o.Stdin, o.Stdout}, local, remote.DefaultTiming()); err != nil {
+	if err := remote.Serve(context.WithoutCancel(ctx), stdio{from, to}, local, remote.DefaultTiming()); err != nil {
 		os.Exit(lost)
 	}
 	pool.Close()
@@ -56,8 +55,8 @@ func Serve(ctx context.Context, at Runtime, o workspace.Options, version string,
 }
 
 // dataDir returns the data directory of this machine.
-func dataDir(o workspace.Options) string {
-	return cmp.Or(o.Env("DEPLOYSTER_DATA_DIR"), runner.DefaultHostDataDir)
+func dataDir() string {
+	return cmp.Or(os.Getenv("DEPLOYSTER_DATA_DIR"), runner.DefaultHostDataDir)
 }
 
 // stayInstalled keeps this program on the host while it runs.
@@ -94,7 +93,7 @@ func home() string {
 // lead returns a function that finds the path on this host of a plug of another machine's manifest; ~ is home.
 func lead(home string) func(plug remote.Plug, all []remote.Plug) (string, error) {
 	return func(plug remote.Plug, all []remote.Plug) (string, error) {
-		declared := map[string]config.Plug{}
+		paths, writable := map[string]string{}, map[string]string{}
 		for _, p := range all {
 			path, below := p.Path, p.Path == "~" || strings.HasPrefix(p.Path, "~/")
 			if below && home == "" {
@@ -103,12 +102,14 @@ func lead(home string) func(plug remote.Plug, all []remote.Plug) (string, error)
 			if below {
 				path = filepath.Join(home, path[1:])
 			}
-			declared[p.Name] = config.Plug{Name: p.Name, Path: path, ReadOnly: p.ReadOnly}
+			if paths[p.Name] = path; !p.ReadOnly {
+				writable[p.Name] = path
+			}
 		}
-		found, known := declared[plug.Name]
+		found, known := paths[plug.Name]
 		if !known {
 			return "", fmt.Errorf("%s begins with ~, and the user there has no home directory", plug.Path)
 		}
-		return plugs.ResolveLinks(found, declared)
+		return links.Follow(found, writable)
 	}
 }

@@ -1,4 +1,4 @@
-package hosts
+package host
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"deployster/internal/app/workspace"
 	"deployster/internal/runtime/runner/imagestore"
 	"deployster/internal/runtime/runner/runnertest"
 )
@@ -17,8 +16,7 @@ import (
 // TestMain lets the test binary be the program that is installed on a host.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "far" {
-		o := workspace.Options{Stdin: os.Stdin, Stdout: os.Stdout, Environ: os.Environ()}
-		if err := Serve(context.Background(), local{runnertest.Runtime{Fake: runnertest.NewFake()}}, o, "v1", 1); err != nil {
+		if err := Serve(context.Background(), local{runnertest.Runtime{Fake: runnertest.NewFake()}}, os.Stdin, os.Stdout); err != nil {
 			os.Exit(2)
 		}
 		return
@@ -41,7 +39,7 @@ func TestServe_KeepsItsProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := filepath.Join(t.TempDir(), "far", "0123", "deployster")
+	program := filepath.Join(t.TempDir(), "far", "0123", "deployster-host")
 	copyFile(t, self, program)
 	last := time.Now().AddDate(0, 0, -29)
 	if err := os.Chtimes(filepath.Dir(program), last, last); err != nil {

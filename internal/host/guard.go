@@ -1,13 +1,13 @@
-package hosts
+package host
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
-	"deployster/internal/app/workspace"
 	"deployster/internal/runtime/guard"
 )
 
@@ -16,14 +16,14 @@ import (
 func Keep(ctx context.Context, at interface {
 	guard.Host
 	Close() error
-}, o workspace.Options, key string) error {
+}, to io.Writer, key string) error {
 	stayInstalled(ctx)
-	log := func(err error) { _, _ = fmt.Fprintln(o.Stdout, err) } // nobody reads it without the journal
-	return errors.Join(guard.Keep(ctx, guards(o), key, at, log), at.Close())
+	log := func(err error) { _, _ = fmt.Fprintln(to, err) } // nobody reads it without the journal
+	return errors.Join(guard.Keep(ctx, guards(), key, at, log), at.Close())
 }
 
 // guards returns the groups of guarded actions of this machine.
-func guards(o workspace.Options) guard.Guards {
+func guards() guard.Guards {
 	self, err := os.Executable()
 	if err != nil {
 		self = "/proc/self/exe" // the unit does not start with it, and arming fails
@@ -32,5 +32,5 @@ func guards(o workspace.Options) guard.Guards {
 	if err != nil {
 		boot = nil // as after a reboot: what is armed is undone
 	}
-	return guard.Guards{DataDir: dataDir(o), Units: guard.Units{Program: self, DataDir: dataDir(o)}, Boot: strings.TrimSpace(string(boot))}
+	return guard.Guards{DataDir: dataDir(), Units: guard.Units{Program: self, DataDir: dataDir()}, Boot: strings.TrimSpace(string(boot))}
 }

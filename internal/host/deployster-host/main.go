@@ -1,0 +1,25 @@
+// Command deployster-host is deployster on a host: see deployster/internal/host. Its client installs it there and starts
+// it. By the name that it is called with it is also the embedded containerd, and its shim.
+package main
+
+import (
+	"os"
+
+	"deployster/containerd"
+	"deployster/containerd/shim"
+	"deployster/internal/base/collector"
+	"deployster/internal/host"
+)
+
+func main() {
+	switch {
+	case shim.Is(os.Args[0]):
+		collector.Usual()
+		shim.Run()
+	case containerd.IsServer(os.Args[0]):
+		collector.Usual()
+		os.Exit(containerd.RunServer(os.Args[1:]))
+	default:
+		os.Exit(host.Main(os.Args[1:]))
+	}
+}
