@@ -25,6 +25,7 @@ build:
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-shim ./containerd/shim/deployster-shim
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-agent ./containerd/agent/deployster-agent
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-host ./internal/host/deployster-host
+	go run ./internal/base/packed/deployster-pack $(wildcard bin/runc) bin/deployster-shim bin/deployster-host
 	cd bridge && go build -buildvcs=false -ldflags="-s -w" -o ../bin/deployster-terraform .
 	cd kube && go build -buildvcs=false -ldflags="-s -w" -o ../bin/deployster-kube .
 	cd lsp && go build -buildvcs=false -ldflags="-s -w" -o ../bin/deployster-lsp .

@@ -253,6 +253,7 @@ var ranks = map[string]int{
 	"internal/app/drifting":                   64,
 	"internal/base/links":                     0,
 	"internal/base/version":                   0,
+	"internal/base/packed/deployster-pack":    70,
 	"internal/host":                           65,
 	"internal/host/deployster-host":           70,
 	"internal/cli/process":                    10,

@@ -37,8 +37,9 @@ const Flag = "-unpack"
 // chunk is how many bytes of a program one processor compresses at a time.
 const chunk = 4 << 20
 
-// Pack returns the compressed content of a file. The same content always gives the same bytes.
-func Pack(path string) ([]byte, error) {
+// Pack returns the compressed content of a file: fast, or else as small as it gets. The same content always gives the
+// same bytes.
+func Pack(path string, best bool) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -48,7 +49,11 @@ func Pack(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<20),
+	level := zstd.SpeedFastest
+	if best {
+		level = zstd.SpeedBestCompression
+	}
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithWindowSize(1<<20),
 		zstd.WithEncoderCRC(false)) // the whole archive has a checksum
 	if err != nil {
 		return nil, err

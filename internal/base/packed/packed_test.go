@@ -45,8 +45,8 @@ func archived(t *testing.T, restorer []byte, programs map[string][]byte) (archiv
 		if err := os.WriteFile(path, programs[name], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		packed, err := Pack(path)
-		again, err2 := Pack(path)
+		packed, err := Pack(path, name == "chunk")
+		again, err2 := Pack(path, name == "chunk")
 		if err != nil || err2 != nil || !bytes.Equal(packed, again) {
 			t.Fatalf("%s: %v, %v, or not the same twice", name, err, err2)
 		}

@@ -3,12 +3,14 @@ package hosts
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 
 	"deployster/internal/app/workspace"
+	"deployster/internal/base/packed"
 	"deployster/internal/base/programs"
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/remote/cluster"
@@ -47,14 +49,14 @@ func Dialer(o workspace.Options, version string, note func(h runner.Host, text s
 
 // bundle returns the program that runs on hosts, with those that it needs, for a host without them.
 func bundle(ctx context.Context, o workspace.Options) (ssh.Bundle, error) {
-	parts := ssh.Programs{}
-	for _, name := range []string{ssh.Host, "deployster-agent", "deployster-shim", "runc"} {
-		if path := programs.Find(name); path != "" {
-			parts[name] = path
-		}
+	parts := ssh.Programs{packed.Restorer: programs.Find(packed.Restorer)}
+	for _, name := range []string{ssh.Host, "deployster-shim", "runc"} {
+		parts[name] = part(programs.Dirs(), name)
 	}
-	if parts[ssh.Host] == "" {
-		return ssh.Bundle{}, fmt.Errorf("%s is not installed with this deployster", ssh.Host)
+	for _, name := range []string{packed.Restorer, ssh.Host} {
+		if parts[name] == "" {
+			return ssh.Bundle{}, fmt.Errorf("%s is not installed with this deployster", name)
+		}
 	}
 	if own := o.Env("DEPLOYSTER_RUNC"); own != "" {
 		parts["runc"] = o.Path(own)
@@ -62,4 +64,21 @@ func bundle(ctx context.Context, o workspace.Options) (ssh.Bundle, error) {
 		parts["runc"], _ = exec.LookPath("runc") // a host may have its own runc
 	}
 	return ssh.MakeBundle(ctx, parts, filepath.Join(o.Path(o.CacheDir), "bundles"))
+}
+
+// part returns the file of a program for hosts: what a build has compressed, unless the program beside it is newer; "" = there
+// is neither.
+func part(dirs []string, name string) string {
+	for _, dir := range dirs {
+		path := filepath.Join(dir, name)
+		program, err := os.Stat(path)
+		small, smallErr := os.Stat(path + packed.Ending)
+		switch {
+		case smallErr == nil && (err != nil || !program.ModTime().After(small.ModTime())):
+			return path + packed.Ending
+		case err == nil:
+			return path
+		}
+	}
+	return ""
 }

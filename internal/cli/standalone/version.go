@@ -25,8 +25,9 @@ type Build struct {
 
 // Describe returns the description of this program, with the given versions of what it runs.
 func Describe(containerd, runc, runcPath string) Build {
-	b := Build{Format: 1, Version: version.Version, Commit: version.Commit, Date: version.Date, Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		Go: strings.TrimPrefix(runtime.Version(), "go"), Containerd: containerd, Runc: runc, RuncPath: runcPath}
+	b := Build{Format: 1, Version: version.Version, Commit: version.Commit, Date: version.Date,
+		Platform: runtime.GOOS + "/" + runtime.GOARCH, Go: strings.TrimPrefix(runtime.Version(), "go"),
+		Containerd: containerd, Runc: runc, RuncPath: runcPath}
 	if info, ok := debug.ReadBuildInfo(); ok && b.Commit == "" {
 		for _, s := range info.Settings {
 			switch s.Key {

@@ -25,19 +25,19 @@ type Bundle struct {
 	Path         string
 	SHA256       string // of the archive, in hex
 	Size         int64  // bytes
-	Gzip         bool   // the archive is compressed as a whole, as make and releases do
-	Restorer     string // the checksum of the program that restores the others, in hex; "" = none is compressed
+	Gzip         bool   // the archive is compressed as a whole, as make and releases do for other architectures
+	Restorer     string // the checksum of the program that restores the others, in hex
 	RestorerSize int64  // bytes
 }
 
 // Host is the name of the program that runs on a host: see deployster/internal/host.
 const Host = "deployster-host"
 
-// Programs maps the names of the files in a bundle to their paths. It must have Host.
+// Programs maps the names of the programs in a bundle to their files: programs, or what packed.Pack made of them. It must
+// have Host, and packed.Restorer as it is.
 type Programs map[string]string
 
-// bundleOrder is the order of the programs in the archive: the one that restores the others is the first. Without it nothing
-// is compressed.
+// bundleOrder is the order of the programs in the archive: the one that restores the others is the first.
 var bundleOrder = [...]string{packed.Restorer, Host, "deployster-shim", "runc"}
 
 // MakeBundle returns the bundle of the given programs. It writes the bundle once and keeps
@@ -79,7 +79,7 @@ func MakeBundle(ctx context.Context, programs Programs, dir string) (b Bundle, e
 		return Bundle{}, err
 	}
 	b = Bundle{Path: path, Size: info.Size()}
-	if _, err := fmt.Sscan(string(sum), &b.SHA256, &b.RestorerSize, &b.Restorer); err != nil && b.RestorerSize > 0 {
+	if _, err := fmt.Sscan(string(sum), &b.SHA256, &b.RestorerSize, &b.Restorer); err != nil {
 		return Bundle{}, fmt.Errorf("%s.sha256 is damaged: remove it", path)
 	}
 	return b, nil
@@ -108,13 +108,9 @@ func removeUnused(dir string) {
 // partial is the pattern for the names of incomplete bundles.
 const partial = ".bundle-*"
 
-// restorerOf returns the size and the checksum of the program that restores the others; 0 = there is none.
+// restorerOf returns the size and the checksum of the program that restores the others.
 func restorerOf(programs Programs) (string, error) {
-	path := programs[packed.Restorer]
-	if path == "" {
-		return "0", nil
-	}
-	content, err := os.ReadFile(path)
+	content, err := os.ReadFile(programs[packed.Restorer])
 	sum := sha256.Sum256(content)
 	return fmt.Sprint(len(content), " ", hex.EncodeToString(sum[:])), err
 }
@@ -200,21 +196,20 @@ func choice(bundles map[string]Bundle, own string) string {
 
 // choose returns the part of the script that selects a bundle.
 func (b Bundle) choose() string {
-	switch {
-	case b.Gzip:
-		return `S=` + b.SHA256 + ` Z="gzip -dc"`
-	case b.Restorer != "":
-		return fmt.Sprintf("S=%s A=%s L=%d", b.SHA256, b.Restorer, b.RestorerSize)
+	if b.Gzip {
+		return "S=" + b.SHA256
 	}
-	return "S=" + b.SHA256 + " Z=cat"
+	return fmt.Sprintf("S=%s A=%s L=%d", b.SHA256, b.Restorer, b.RestorerSize)
 }
 
 // addProgram adds a program: the one that restores the others as it is, the others compressed.
 func addProgram(archive *tar.Writer, name string, programs Programs) error {
-	content, err := os.ReadFile(programs[name])
-	if name != packed.Restorer && programs[packed.Restorer] != "" {
-		content, err = packed.Pack(programs[name])
-		name += packed.Ending
+	path := programs[name]
+	content, err := os.ReadFile(path)
+	if name != packed.Restorer {
+		if name += packed.Ending; !strings.HasSuffix(path, packed.Ending) {
+			content, err = packed.Pack(path, false)
+		}
 	}
 	if err != nil {
 		return err

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"deployster/internal/base/packed"
 )
 
 // When a bundle is made, those that nobody has used for long are removed, and what killed
@@ -17,7 +19,7 @@ func TestMakeBundle_RemovesWhatIsUnused(t *testing.T) {
 		if err := os.WriteFile(path, []byte(name), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		return Programs{Host: path}
+		return Programs{Host: path, packed.Restorer: path}
 	}
 	made := func(p Programs, days int) string {
 		b, err := MakeBundle(t.Context(), p, filepath.Join(dir, "bundles"))

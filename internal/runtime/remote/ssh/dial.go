@@ -28,7 +28,7 @@ const (
 
 // script installs the program if it is missing, removes programs that were not used for
 // 30 days, and executes the installed program. It has no single quotes. Its parameters
-// are the choice of the bundle's checksum, with what reads its archive, and the data directory.
+// are the choice of the bundle's checksum, with the restorer of its archive, and the data directory.
 //
 // Where the archive begins with the program that restores the others, its header and itself are received and checked first;
 // it then takes the rest. A shell may print the script before it runs it, so none of the lines that are waited for is in it.
@@ -39,7 +39,7 @@ install() {
 LC_ALL=C; export LC_ALL; mkdir -p $T && { if [ "$A" ]; then
 head -c 512 >$T/bundle && head -c $L >$T/deployster-agent && echo "$A  $T/deployster-agent" | sha256sum -c - >/dev/null &&
 chmod 755 $T/deployster-agent && $T/deployster-agent -unpack $T $S $1; else
-head -c $1 >$T/bundle && echo "$S  $T/bundle" | sha256sum -c - >/dev/null && $Z <$T/bundle | tar -xf - -C $T
+head -c $1 >$T/bundle && echo "$S  $T/bundle" | sha256sum -c - >/dev/null && gzip -dc <$T/bundle | tar -xf - -C $T
 fi; } && rm $T/bundle && { mv -T $T $D || { rm -rf $T; [ -x $D/deployster-host ]; }; } ||
 { head -c 65536 /dev/zero >>$T/bundle; false; }
 }

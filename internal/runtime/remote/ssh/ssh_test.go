@@ -452,7 +452,7 @@ func TestMakeBundle_Once(t *testing.T) {
 	files := make([]os.FileInfo, 16)
 	for i := range files {
 		all.Go(func() {
-			b, err := MakeBundle(t.Context(), Programs{Host: program}, dir)
+			b, err := MakeBundle(t.Context(), Programs{Host: program, packed.Restorer: program}, dir)
 			if err == nil {
 				files[i], err = os.Stat(b.Path)
 			}
