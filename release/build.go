@@ -28,6 +28,9 @@ var images = []program{{"machine", ".", "./machine"}, {"notify", ".", "./notify"
 // types are those of the images whose answers to init come with them.
 var types = []string{"machine", "notify"}
 
+// sent are the programs that hosts are given, which are compressed for that; installed is deployster-host in that form alone.
+var sent = []string{"deployster-host", "deployster-shim", "runc"}
+
 func (r *release) binary(arch, name string) string { return filepath.Join(r.work, "bin", arch, name) }
 
 // onDarwin are the programs that darwin gets: what runs nothing on its own machine.
@@ -56,7 +59,12 @@ func (r *release) build(arch string) error {
 	if err := c.Run(); err != nil {
 		return fmt.Errorf("building runc for %s: %w", arch, err)
 	}
-	return nil
+	args := []string{"run", "./internal/base/packed/deployster-pack", "-best"}
+	for _, name := range sent {
+		args = append(args, r.binary(arch, name))
+	}
+	_, err := r.output(r.root, "go", args...)
+	return err
 }
 
 // compile builds one program.

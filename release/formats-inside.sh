@@ -62,7 +62,7 @@ check() {
 	for name in $(cat "$root/srv/expected"); do
 		at=$root/usr/${name#./}
 		cmp "$at" "$root"/srv/"$1"/deployster_*/"$name" || fail "$name has other bytes"
-		case $name in ./bin/* | ./lib/deployster/deployster-* | ./lib/deployster/runc) mode=755 ;; *) mode=644 ;; esac
+		case $name in *.zst) mode=644 ;; ./bin/* | ./lib/deployster/deployster-* | ./lib/deployster/runc) mode=755 ;; *) mode=644 ;; esac
 		[ "$(stat -c '%u:%g %a' "$at")" = "0:0 $mode" ] || fail "$at is $(stat -c '%u:%g %a' "$at")"
 	done
 	for name in /usr/lib/deployster /usr/lib/deployster/images; do

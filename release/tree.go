@@ -111,16 +111,24 @@ func (r *release) layouts() (files []file, err error) {
 // tree returns the installation for an architecture.
 func (r *release) tree(arch string, common []file) tree {
 	t := tree{arch: arch, files: slices.Clone(common)}
-	for _, name := range append(names(), "runc") {
-		at := "/usr/lib/deployster/" + name
-		if name == "deployster" {
-			at = "/usr/bin/deployster"
-		}
+	add := func(at, name string, mode os.FileMode) {
 		content, err := os.ReadFile(r.binary(arch, name))
 		if err != nil {
 			panic(err) // it was built a moment ago
 		}
-		t.files = append(t.files, file{at, content, 0o755})
+		t.files = append(t.files, file{at, content, mode})
+	}
+	for _, name := range append(names(), "runc") {
+		switch name {
+		case "deployster":
+			add("/usr/bin/deployster", name, 0o755)
+		case "deployster-host": // nobody runs it here
+		default:
+			add("/usr/lib/deployster/"+name, name, 0o755)
+		}
+	}
+	for _, name := range sent {
+		add("/usr/lib/deployster/"+name+".zst", name+".zst", 0o644)
 	}
 	slices.SortFunc(t.files, func(a, b file) int { return strings.Compare(a.path, b.path) })
 	return t
