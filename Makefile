@@ -25,7 +25,6 @@ build:
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-shim ./containerd/shim/deployster-shim
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-agent ./containerd/agent/deployster-agent
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-host ./internal/host/deployster-host
-	go run ./internal/base/packed/deployster-pack $(wildcard bin/runc) bin/deployster-shim bin/deployster-host
 	cd bridge && go build -buildvcs=false -ldflags="-s -w" -o ../bin/deployster-terraform .
 	cd kube && go build -buildvcs=false -ldflags="-s -w" -o ../bin/deployster-kube .
 	cd lsp && go build -buildvcs=false -ldflags="-s -w" -o ../bin/deployster-lsp .
@@ -34,6 +33,7 @@ build:
 	$(call image,notify,notify,amd64,-type)
 	$(call image,pod,internal/runtime/pod/deployster-pod,amd64)
 	@for f in deployster deployster-shim; do cp bin/$$f bin/.$$f && mv bin/.$$f bin/$$f; done
+	go run ./internal/base/packed/deployster-pack $(wildcard bin/runc) bin/deployster-shim bin/deployster-host
 
 # The images that come with deployster: bin/images/NAME, of the program in a directory.
 image = $(if $(wildcard $(2)/main.go),$(foreach arch,$(3),GOARCH=$(arch) go build -buildvcs=false -ldflags="-s -w" -o bin/.$(1)-$(arch) ./$(2) &&) \
