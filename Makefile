@@ -24,7 +24,7 @@ build:
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster .
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-shim ./containerd/shim/deployster-shim
 	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-agent ./containerd/agent/deployster-agent
-	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-host ./internal/host/deployster-host
+	go build -buildvcs=false -ldflags="-s -w" -o bin/deployster-host ./internal/onhost/deployster-host
 	cd bridge && go build -buildvcs=false -ldflags="-s -w" -o ../bin/deployster-terraform .
 	cd kube && go build -buildvcs=false -ldflags="-s -w" -o ../bin/deployster-kube .
 	cd lsp && go build -buildvcs=false -ldflags="-s -w" -o ../bin/deployster-lsp .
@@ -47,7 +47,7 @@ BUNDLE = bin/deployster-linux-$(ARCH).bundle
 bundle:
 	mkdir -p bin/$(ARCH)
 	rm -f bin/$(ARCH)/deployster
-	GOARCH=$(ARCH) go build -buildvcs=false -ldflags="-s -w" -o bin/$(ARCH)/deployster-host ./internal/host/deployster-host
+	GOARCH=$(ARCH) go build -buildvcs=false -ldflags="-s -w" -o bin/$(ARCH)/deployster-host ./internal/onhost/deployster-host
 	GOARCH=$(ARCH) go build -buildvcs=false -ldflags="-s -w" -o bin/$(ARCH)/deployster-agent ./containerd/agent/deployster-agent
 	GOARCH=$(ARCH) go build -buildvcs=false -ldflags="-s -w" -o bin/$(ARCH)/deployster-shim ./containerd/shim/deployster-shim
 	$(call image,machine,machine,amd64 $(ARCH),-type)

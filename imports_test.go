@@ -254,8 +254,8 @@ var ranks = map[string]int{
 	"internal/base/links":                     0,
 	"internal/base/version":                   0,
 	"internal/base/packed/deployster-pack":    70,
-	"internal/host":                           65,
-	"internal/host/deployster-host":           70,
+	"internal/onhost":                         65,
+	"internal/onhost/deployster-host":         70,
 	"internal/cli/process":                    10,
 	"internal/cli":                            67,
 	"internal/cli/artifacts":                  65,
@@ -441,7 +441,7 @@ func TestImports_OfALibraryAreInItsPackage(t *testing.T) {
 func TestImports_OfContainerdAreForTheCommandLine(t *testing.T) {
 	for _, s := range sources(t) {
 		switch {
-		case s.Dir == ".", s.Dir == "internal/cli", s.Dir == "internal/host", strings.HasPrefix(s.Dir, "internal/host/"),
+		case s.Dir == ".", s.Dir == "internal/cli", s.Dir == "internal/onhost", strings.HasPrefix(s.Dir, "internal/onhost/"),
 			strings.HasPrefix(s.Dir, "internal/testkit/"),
 			s.Dir == "containerd", strings.HasPrefix(s.Dir, "containerd/"), s.Dir == "internal/app" && s.IsTest():
 			continue

@@ -16,7 +16,7 @@ var programs = []program{
 	{"deployster", ".", "."},
 	{"deployster-shim", ".", "./containerd/shim/deployster-shim"},
 	{"deployster-agent", ".", "./containerd/agent/deployster-agent"},
-	{"deployster-host", ".", "./internal/host/deployster-host"},
+	{"deployster-host", ".", "./internal/onhost/deployster-host"},
 	{"deployster-terraform", "bridge", "."},
 	{"deployster-kube", "kube", "."},
 	{"deployster-lsp", "lsp", "."},

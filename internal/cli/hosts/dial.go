@@ -66,7 +66,7 @@ func bundle(ctx context.Context, o workspace.Options) (ssh.Bundle, error) {
 	return ssh.MakeBundle(ctx, parts, filepath.Join(o.Path(o.CacheDir), "bundles"))
 }
 
-// part returns the file of a program for hosts: what a build has compressed, unless the program beside it is newer; "" = there
+// part returns the file of a program for hosts: what a build has compressed, unless the program next to it is newer; "" = there
 // is neither.
 func part(dirs []string, name string) string {
 	for _, dir := range dirs {

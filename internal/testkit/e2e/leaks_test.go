@@ -78,7 +78,7 @@ func buildHelpers() error {
 	if err != nil {
 		return err
 	}
-	for name, source := range map[string]string{"shim": "containerd/shim", "agent": "containerd/agent", "host": "internal/host"} {
+	for name, source := range map[string]string{"shim": "containerd/shim", "agent": "containerd/agent", "host": "internal/onhost"} {
 		build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", filepath.Join(filepath.Dir(command), "deployster-"+name),
 			"./"+source+"/deployster-"+name)
 		if out, err := build.CombinedOutput(); err != nil {

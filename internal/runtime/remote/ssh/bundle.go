@@ -30,7 +30,7 @@ type Bundle struct {
 	RestorerSize int64  // bytes
 }
 
-// Host is the name of the program that runs on a host: see deployster/internal/host.
+// Host is the name of the program that runs on a host: see deployster/internal/onhost.
 const Host = "deployster-host"
 
 // Programs maps the names of the programs in a bundle to their files: programs, or what packed.Pack made of them. It must

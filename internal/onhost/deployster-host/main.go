@@ -1,4 +1,4 @@
-// Command deployster-host is deployster on a host: see deployster/internal/host. Its client installs it there and starts
+// Command deployster-host is deployster on a host: see deployster/internal/onhost. Its client installs it there and starts
 // it. By the name that it is called with it is also the embedded containerd, and its shim.
 package main
 
@@ -8,7 +8,7 @@ import (
 	"deployster/containerd"
 	"deployster/containerd/shim"
 	"deployster/internal/base/collector"
-	"deployster/internal/host"
+	"deployster/internal/onhost"
 )
 
 func main() {
@@ -20,6 +20,6 @@ func main() {
 		collector.Usual()
 		os.Exit(containerd.RunServer(os.Args[1:]))
 	default:
-		os.Exit(host.Main(os.Args[1:]))
+		os.Exit(onhost.Main(os.Args[1:]))
 	}
 }

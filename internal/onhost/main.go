@@ -1,4 +1,4 @@
-package host
+package onhost
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"deployster/internal/cli/settings"
 )
 
-// The exit codes of this program: lost is also that of a far end whose connection was lost.
+// The exit codes of this program: lost is also that of an agent whose connection was lost.
 const (
 	done = 0
 	lost = 1
