@@ -59,15 +59,9 @@ func Main(args []string) (code int) {
 // with calls do with the runtime of this machine, which do closes.
 func with(ctx context.Context, do func(*containerd.Runtime) error) error {
 	env := settings.Lookup(os.Getenv)
-	largest, err := env.Size("DEPLOYSTER_MAX_IMAGE")
-	if err != nil {
-		return err
-	}
-	o := containerd.Options{Address: env("CONTAINERD_ADDRESS"), Namespace: env("CONTAINERD_NAMESPACE"), DataDir: env("DEPLOYSTER_DATA_DIR"),
-		Runc: env("DEPLOYSTER_RUNC"), AllowOldRunc: env("DEPLOYSTER_ALLOW_OLD_RUNC") == "1", IdleExit: env.IdleExit(),
-		Machines: env.Machines(true), Warn: func(d *diag.Diagnostic) { say(d) }}
-	o.Registries.MaxImage = largest
-	at, err := containerd.Open(ctx, o)
+	at, err := containerd.Open(ctx, containerd.Options{Address: env("CONTAINERD_ADDRESS"), Namespace: env("CONTAINERD_NAMESPACE"),
+		DataDir: env("DEPLOYSTER_DATA_DIR"), Runc: env("DEPLOYSTER_RUNC"), AllowOldRunc: env("DEPLOYSTER_ALLOW_OLD_RUNC") == "1", IdleExit: env.IdleExit(),
+		Machines: env.Machines(true), Warn: say})
 	if err != nil {
 		return err
 	}

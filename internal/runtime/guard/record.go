@@ -102,7 +102,7 @@ func (d dir) read() (Record, error) {
 
 // change changes the record, unless change returns an error.
 func (d dir) change(ctx context.Context, change func(*Record) error) error {
-	lock, err := durable.WaitLock(ctx, d.file(lockFile), true, "deployster guard")
+	lock, err := durable.WaitLock(ctx, d.file(lockFile), true, "deployster-host guard")
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (m *Machine) enter(ctx context.Context, h remote.Hello) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	lock, err := durable.WaitLock(ctx, path+".lock", true, "deployster far")
+	lock, err := durable.WaitLock(ctx, path+".lock", true, "deployster-host far")
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (m *Machine) Acts(ctx context.Context, h remote.Hello) error {
 	if err := m.holds(path); err != nil || m.mine.Acted {
 		return err
 	}
-	lock, err := durable.WaitLock(ctx, path+".lock", true, "deployster far")
+	lock, err := durable.WaitLock(ctx, path+".lock", true, "deployster-host far")
 	if err != nil {
 		return err
 	}
