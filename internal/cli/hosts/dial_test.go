@@ -3,9 +3,30 @@ package hosts
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"deployster/internal/app/workspace"
+	"deployster/internal/base/programs"
 )
+
+// Without one of the programs that every host needs, its name is in the error, and nothing is sent.
+func TestBundle_NamesWhatIsMissing(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(programs.Variable, dir)
+	for _, name := range []string{"deployster-agent", "deployster-host"} {
+		if _, err := bundle(t.Context(), workspace.Options{CacheDir: t.TempDir()}); err == nil || !strings.HasPrefix(err.Error(), name+" is not installed") {
+			t.Errorf("without %s: %v", name, err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("program"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := bundle(t.Context(), workspace.Options{CacheDir: t.TempDir()}); err != nil {
+		t.Error(err)
+	}
+}
 
 // A program that was built after it was compressed is what hosts get, and the first directory that has either counts: no
 // host gets a program of another build.

@@ -51,6 +51,34 @@ func TestMakeBundle_RemovesWhatIsUnused(t *testing.T) {
 	}
 }
 
+// What a build has compressed is taken as it is: the bundle is the same as that of the program.
+func TestMakeBundle_TakesWhatIsCompressed(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	small := filepath.Join(t.TempDir(), "program"+packed.Ending)
+	content, err := packed.Pack(self, false)
+	if err == nil {
+		err = os.WriteFile(small, content, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sums []string
+	for _, path := range []string{self, small} {
+		b, err := MakeBundle(t.Context(), Programs{Host: path, packed.Restorer: self}, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums = append(sums, b.SHA256)
+	}
+	if sums[0] != sums[1] {
+		t.Errorf("another bundle: %q", sums)
+	}
+}
+
 // age says of a file that it was used so many days ago.
 func age(t *testing.T, path string, days int) {
 	t.Helper()
