@@ -25,13 +25,13 @@ const Ending = ".zst"
 // Restorer is the name of the program that restores the others. It is the first file of their archive, and not compressed.
 const Restorer = "deployster-agent"
 
-// Head is the name of the file with the beginning of an archive: the header of the restorer, of HeadSize bytes.
+// Head is the name of the file with the beginning of an archive: the header of the restorer, of HeadSize bytes, and itself.
 const (
 	Head     = "bundle"
 	HeadSize = 512
 )
 
-// Flag is the first argument of the restorer where it restores. The others are those of Unpack.
+// Flag is the first argument of the restorer where it restores. The others are those of Restore.
 const Flag = "-unpack"
 
 // chunk is how many bytes of a program one processor compresses at a time.
@@ -59,7 +59,8 @@ func Pack(path string, best bool) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = encoder.Close() }() // it writes nowhere
-	parts, errs := make([][]byte, (info.Size()+chunk-1)/chunk), make([]error, 1+info.Size()/chunk)
+	parts := make([][]byte, (info.Size()+chunk-1)/chunk)
+	errs := make([]error, len(parts))
 	var working sync.WaitGroup
 	pieces := make(chan []byte, runtime.GOMAXPROCS(0))
 	for range cap(pieces) {
@@ -91,24 +92,21 @@ func Restore(args []string, from io.Reader) error {
 	return Unpack(args[0], args[1], size, from)
 }
 
-// Unpack restores programs in a directory while their archive comes: the directory has its head and the restorer already. It
+// Unpack restores programs in a directory while their archive comes: the directory has its head already. It
 // reads no byte after the archive. After an error some programs are restored, some in part: the caller must not use the
 // directory.
 func Unpack(dir, sum string, size int64, from io.Reader) error {
-	hash := sha256.New()
-	had, err := begin(dir, hash)
+	head, err := os.ReadFile(filepath.Join(dir, Head))
 	if err != nil {
 		return err
 	}
+	hash, had := sha256.New(), int64(len(head))
+	_, _ = hash.Write(head) // a hash takes everything
 	rest := bufio.NewReaderSize(io.TeeReader(io.LimitReader(from, size-had), hash), 256<<10)
-	_, err = rest.Discard(int(-had & (HeadSize - 1))) // until the next header
-	for archive := tar.NewReader(rest); err == nil; {
-		var h *tar.Header
-		if h, err = archive.Next(); err == nil {
-			err = restore(dir, h.Name, archive)
-		}
+	if _, err := rest.Discard(int(-had & (HeadSize - 1))); err != nil && !errors.Is(err, io.EOF) { // until the next header
+		return err
 	}
-	if !errors.Is(err, io.EOF) {
+	if err := restoreAll(dir, tar.NewReader(rest)); err != nil {
 		return err
 	}
 	if _, err := io.Copy(io.Discard, rest); err != nil {
@@ -120,17 +118,20 @@ func Unpack(dir, sum string, size int64, from io.Reader) error {
 	return nil
 }
 
-// begin hashes what the directory has of an archive, and returns its size.
-func begin(dir string, hash io.Writer) (size int64, err error) {
-	for _, name := range []string{Head, Restorer} {
-		content, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			return 0, err
+// restoreAll restores the programs of an archive.
+func restoreAll(dir string, archive *tar.Reader) error {
+	for {
+		h, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
 		}
-		size += int64(len(content))
-		_, _ = hash.Write(content) // a hash takes everything
+		if err == nil {
+			err = restore(dir, h.Name, archive)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return size, nil
 }
 
 // restore restores one program from its compressed content.

@@ -22,12 +22,12 @@ import (
 
 // Bundle is the programs that a host needs, as one archive.
 type Bundle struct {
-	Path         string
-	SHA256       string // of the archive, in hex
-	Size         int64  // bytes
-	Gzip         bool   // the archive is compressed as a whole, as make and releases do for other architectures
-	Restorer     string // the checksum of the program that restores the others, in hex
-	RestorerSize int64  // bytes
+	Path     string
+	SHA256   string // of the archive, in hex
+	Size     int64  // bytes
+	Gzip     bool   // the archive is compressed as a whole, as make and releases do for other architectures
+	Restorer string // the checksum of the program that restores the others, in hex
+	First    int64  // bytes of the archive until the end of that program
 }
 
 // Host is the name of the program that runs on a host: see deployster/internal/onhost.
@@ -79,7 +79,7 @@ func MakeBundle(ctx context.Context, programs Programs, dir string) (b Bundle, e
 		return Bundle{}, err
 	}
 	b = Bundle{Path: path, Size: info.Size()}
-	if _, err := fmt.Sscan(string(sum), &b.SHA256, &b.RestorerSize, &b.Restorer); err != nil {
+	if _, err := fmt.Sscan(string(sum), &b.SHA256, &b.First, &b.Restorer); err != nil || len(b.SHA256) != hex.EncodedLen(sha256.Size) {
 		return Bundle{}, fmt.Errorf("%s.sha256 is damaged: remove it", path)
 	}
 	return b, nil
@@ -108,14 +108,14 @@ func removeUnused(dir string) {
 // partial is the pattern for the names of incomplete bundles.
 const partial = ".bundle-*"
 
-// restorerOf returns the size and the checksum of the program that restores the others.
+// restorerOf returns where the program that restores the others ends in the archive, and its checksum.
 func restorerOf(programs Programs) (string, error) {
 	content, err := os.ReadFile(programs[packed.Restorer])
 	sum := sha256.Sum256(content)
-	return fmt.Sprint(len(content), " ", hex.EncodeToString(sum[:])), err
+	return fmt.Sprint(packed.HeadSize+len(content), " ", hex.EncodeToString(sum[:])), err
 }
 
-// writeBundle writes the archive, and then its checksum, with the size and the checksum of the program that restores the others.
+// writeBundle writes the archive, and then its checksum, with what restorerOf returns.
 func writeBundle(path string, programs Programs) (sum []byte, err error) {
 	temporary, err := os.CreateTemp(filepath.Dir(path), partial)
 	if err != nil {
@@ -199,7 +199,7 @@ func (b Bundle) choose() string {
 	if b.Gzip {
 		return "S=" + b.SHA256
 	}
-	return fmt.Sprintf("S=%s A=%s L=%d", b.SHA256, b.Restorer, b.RestorerSize)
+	return fmt.Sprintf("S=%s A=%s L=%d", b.SHA256, b.Restorer, b.First)
 }
 
 // addProgram adds a program: the one that restores the others as it is, the others compressed.

@@ -16,6 +16,7 @@ import (
 const (
 	sayHave  = "DEPLOYSTER-HAVE"
 	sayNeed  = "DEPLOYSTER-NEED "
+	sayMore  = "DEPLOYSTER-MORE"
 	sayWrong = "DEPLOYSTER-WRONG "
 )
 
@@ -31,14 +32,15 @@ const (
 // are the choice of the bundle's checksum, with the restorer of its archive, and the data directory.
 //
 // Where the archive begins with the program that restores the others, its header and itself are received and checked first;
-// it then takes the rest. A shell may print the script before it runs it, so none of the lines that are waited for is in it.
+// it then takes the rest. That is sent only when the host asks for it: the head of busybox reads more than it prints, and what it
+// has read is lost. A shell may print the script before it runs it, so none of the lines that are waited for is in it.
 // The write after a failure has the reason printed where the disk is full: tar may print only how
 // many bytes it wrote.
-const script = `umask 077; R=DEPLOYSTER; A=; %s; D=%s/far/$S; T=$D.$$
+const script = `umask 077; R=DEPLOYSTER; A=; %s; D=%s/far/$S; T=$D.$$; exec 3>&1
 install() {
 LC_ALL=C; export LC_ALL; mkdir -p $T && { if [ "$A" ]; then
-head -c 512 >$T/bundle && head -c $L >$T/deployster-agent && echo "$A  $T/deployster-agent" | sha256sum -c - >/dev/null &&
-chmod 755 $T/deployster-agent && $T/deployster-agent -unpack $T $S $1; else
+head -c $L >$T/bundle && tail -c +513 $T/bundle >$T/deployster-agent && echo "$A  $T/deployster-agent" | sha256sum -c - >/dev/null &&
+chmod 755 $T/deployster-agent && echo $R-MORE >&3 && $T/deployster-agent -unpack $T $S $1 3>&-; else
 head -c $1 >$T/bundle && echo "$S  $T/bundle" | sha256sum -c - >/dev/null && gzip -dc <$T/bundle | tar -xf - -C $T
 fi; } && rm $T/bundle && { mv -T $T $D || { rm -rf $T; [ -x $D/deployster-host ]; }; } ||
 { head -c 65536 /dev/zero >>$T/bundle; false; }
@@ -49,7 +51,7 @@ echo "$R-NEED $(uname -s)/$(uname -m)"; read -r n || exit 1
 M=$(LC_ALL=C mkdir -p %s/far 2>&1) || wrong "$M"
 W=$(install $n 2>&1) || { rm -rf $T; wrong "$W"; }
 fi; touch $D; find %s/far -mindepth 1 -maxdepth 1 -mtime +30 -exec rm -rf {} + 2>/dev/null
-DEPLOYSTER_DATA_DIR=%s exec $D/deployster-host far`
+DEPLOYSTER_DATA_DIR=%s exec $D/deployster-host far 3>&-`
 
 // InUse marks an installed program as in use, at intervals, until ctx ends. The script of
 // another version does not remove the program's directory then.

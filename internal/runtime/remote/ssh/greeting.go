@@ -2,6 +2,7 @@ package ssh
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 func (s *session) begin(bundles map[string]Bundle, own string) error {
 	limit := time.AfterFunc(greeting, s.ssh.Kill)
 	defer limit.Stop()
+	var sending Bundle
 	var wrong []string // why the script cannot install the program
 	for {
 		read, err := s.ssh.ReadSlice('\n') // the buffer holds at most maxNoise
@@ -43,9 +45,15 @@ func (s *session) begin(bundles map[string]Bundle, own string) error {
 				return wrongPlatform(text, own)
 			}
 			limit.Reset(installing)
-			if err := s.send(b); err != nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, os.ErrClosed) {
-				return err // for the other errors the host prints why
+			sending = b
+			if err := s.send(b, fmt.Sprintln(b.Size), 0, cmp.Or(b.First, b.Size)); err != nil {
+				return err
 			}
+		case what == sayMore:
+			if err := s.send(sending, "", sending.First, sending.Size); err != nil {
+				return err
+			}
+			sending = Bundle{} // it is sent once
 		case what == sayWrong:
 			wrong = append(wrong, text)
 		}
@@ -61,7 +69,7 @@ func (s *session) begin(bundles map[string]Bundle, own string) error {
 // marked splits a line that the host printed: what begins it, the marker that follows, and the text
 // after the marker. Without a marker all of it is noise.
 func marked(line string) (noise, marker, text string) {
-	for _, last := range []string{remote.Ready, sayHave} {
+	for _, last := range []string{remote.Ready, sayHave, sayMore} {
 		if noise, found := strings.CutSuffix(line, last); found {
 			return noise, last, ""
 		}
@@ -127,17 +135,20 @@ func wrongPlatform(platform, own string) error {
 	return errors.New(text)
 }
 
-// send sends the bundle to the script.
-func (s *session) send(b Bundle) error {
+// send sends the script a line, and a part of the bundle. Where the host has ended, it prints why.
+func (s *session) send(b Bundle, line string, from, to int64) error {
+	if to <= from {
+		return nil
+	}
 	file, err := os.Open(b.Path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	if _, err := fmt.Fprintf(s.ssh, "%d\n", b.Size); err != nil {
-		return err
+	_, err = io.Copy(s.ssh, io.MultiReader(strings.NewReader(line), io.NewSectionReader(file, from, to-from)))
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed) {
+		return nil
 	}
-	_, err = io.Copy(s.ssh, file)
 	return err
 }
 

@@ -138,6 +138,28 @@ func TestDial_InstallsOnce(t *testing.T) {
 	}
 }
 
+// The programs of busybox may read more than they use.
+func TestDial_InstallsByBusybox(t *testing.T) {
+	t.Parallel()
+	busybox, err := exec.LookPath("busybox")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, name := range strings.Fields("sh head tail tar sha256sum mkdir chmod rm mv touch find uname sed") {
+		if err := os.Symlink(busybox, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := newEnv(t, "PATH="+dir+"; export PATH").dial(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // What ssh is given can be seen by others for as long as it runs.
 func TestDial_ShowsNoSecrets(t *testing.T) {
 	t.Setenv("DEPLOYSTER_VAR_token", "violet-canary")
