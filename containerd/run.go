@@ -139,8 +139,7 @@ func (c *container) run(ctx context.Context, p program, talk *process) (res runn
 func (c *container) attend(ctx context.Context, p program, talk *process, ended <-chan supervise.Exit) (res runner.Result, err error) {
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWatching()
-	s := &supervise.Supervisor{Program: p, Spec: c.spec, Files: c.files, Container: c.id, Kills: c.kills,
-		Growth: &c.r.growth}
+	s := &supervise.Supervisor{Program: p, Spec: c.spec, Files: c.files, Container: c.id, Kills: c.kills}
 	if talk != nil {
 		s.Worker = &supervise.Worker{Tail: talk.Tail, Offers: talk.offers, HandOver: talk.handOver}
 	}

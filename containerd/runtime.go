@@ -36,7 +36,6 @@ type Runtime struct {
 	actions    *adopt.Actions
 	runsOpen   sync.WaitGroup
 	shared     sharedContainers
-	growth     runfiles.Growth
 	pool       idlepool.Client
 	closing    chan struct{} // closed when the Runtime starts no more runs
 	background sync.WaitGroup
@@ -132,6 +131,5 @@ func (r *Runtime) close() error {
 		r.stop()
 	}
 	r.background.Wait()
-	r.growth.Close()
 	return errors.Join(r.closeIdle(), r.conn.Close())
 }

@@ -157,7 +157,7 @@ func (s *TailReader) wait(quiet time.Duration) {
 	if s.grows == nil {
 		select {
 		case <-s.end:
-		case <-time.After(Pause(quiet, followFast)):
+		case <-time.After(Pause(quiet, followFast, mostPause)):
 		}
 		return
 	}

@@ -20,8 +20,8 @@ import (
 const (
 	followFast = 2 * time.Millisecond   // interval between reads of an output that is being written
 	WatchEvery = 25 * time.Millisecond  // interval between checks of the sizes of outputs
-	mostPause  = 250 * time.Millisecond // interval between reads of an output that was quiet for long
-	logPause   = time.Second            // the same for a log, which only people read
+	mostPause  = 250 * time.Millisecond // interval between reads of an answer that has not come for long
+	LongPause  = time.Second            // the same for what nothing waits for: a log, and the sizes of outputs
 
 	// Of an endless output, only about this much is kept on disk.
 	keepOnDisk = 16 << 20
@@ -34,11 +34,9 @@ const (
 )
 
 // Pause returns how long to wait before the next read of an output that was quiet for a
-// time: a sixteenth of that time, so that an output that is quiet for days costs nothing. The
+// time: a sixteenth of that time, so that an output that is quiet for days costs almost nothing. The
 // longest pauses of all outputs end together.
-func Pause(quiet, least time.Duration) time.Duration { return pause(quiet, least, mostPause) }
-
-func pause(quiet, least, most time.Duration) time.Duration {
+func Pause(quiet, least, most time.Duration) time.Duration {
 	if quiet >= 16*most {
 		return parallel.Aligned(most)
 	}
@@ -124,7 +122,7 @@ func (o *LogFile) copyTo(watch io.Writer) {
 		select {
 		case <-o.end:
 			last = true // read once more: output may have been written just before
-		case <-time.After(pause(time.Since(written), followFast, logPause)):
+		case <-time.After(Pause(time.Since(written), followFast, LongPause)):
 		}
 	}
 }

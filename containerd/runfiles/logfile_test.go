@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -139,5 +140,19 @@ func TestLogFile_IsCompleteOnceNobodyCanWrite(t *testing.T) {
 	}
 	if !files.AwaitComplete(context.Background()) {
 		t.Error("it is not whole, and nobody has it open")
+	}
+}
+
+// The longer an output is quiet, the longer are the pauses, up to those that end together.
+func TestPause_GrowsToItsLimit(t *testing.T) {
+	t.Parallel()
+	const least, most = 25 * time.Millisecond, time.Second
+	for quiet, want := range map[time.Duration]time.Duration{0: least, 100 * time.Millisecond: least, 8 * time.Second: 500 * time.Millisecond} {
+		if got := Pause(quiet, least, most); got != want {
+			t.Errorf("after %s: %s, want %s", quiet, got, want)
+		}
+	}
+	if got := Pause(time.Hour, least, most); got <= 0 || got > most {
+		t.Errorf("after an hour: %s", got)
 	}
 }

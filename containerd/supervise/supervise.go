@@ -22,10 +22,9 @@ type Supervisor struct {
 	Program   Program
 	Spec      runner.Spec
 	Files     *runfiles.Files
-	Container string           // its id
-	Kills     int              // out-of-memory kills before it
-	Worker    *Worker          // nil = it is not a worker
-	Growth    *runfiles.Growth // reports when a quiet program prints again; nil = its outputs are measured
+	Container string  // its id
+	Kills     int     // out-of-memory kills before it
+	Worker    *Worker // nil = it is not a worker
 }
 
 // ErrHandedOver reports that the program continues, and that this client does not hold it any more.
@@ -91,8 +90,8 @@ func (s *Supervisor) await(ctx context.Context, ended <-chan Exit, full <-chan *
 		grace = runner.DefaultGrace
 	}
 	done := ctx.Done()
-	sizes := newSizes(s.Files, s.Growth)
-	defer sizes.stop()
+	watch, written, size := time.NewTimer(runfiles.WatchEvery), time.Now(), int64(0)
+	defer watch.Stop()
 	// The steps to end it continue after the caller is gone.
 	asking, stopAsking := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopAsking()
@@ -138,14 +137,15 @@ func (s *Supervisor) await(ctx context.Context, ended <-chan Exit, full <-chan *
 			end()
 		case <-giveUp:
 			return Exit{Err: fmt.Errorf("it did not end within %s of being killed", KillLimit)}, reason
-		case <-sizes.grown:
-			sizes.wake()
-		case <-sizes.due.C:
+		case <-watch.C:
 			if s.tooMuch() && giveUp == nil {
 				reason, done, timeout = &runner.OutputError{Limit: cmp.Or(s.Spec.MaxStdout, runfiles.MaxUnread)}, nil, nil
 				end()
 			}
-			sizes.checked()
+			if now := s.Files.Stdout.Size() + s.Files.Stderr.Size(); now != size {
+				written, size = time.Now(), now
+			}
+			watch.Reset(runfiles.Pause(4*time.Since(written), runfiles.WatchEvery, runfiles.LongPause))
 		}
 	}
 }
