@@ -42,7 +42,7 @@ func SameValue(a, b any) bool {
 func CanonicalOwn(data []byte) (json.RawMessage, error) { return canonical(data, own()) }
 
 func canonical(data []byte, within limits) (json.RawMessage, error) {
-	if slices.ContainsFunc(data, beyondUTF16) {
+	if beyondUTF16(data) {
 		v, err := value(data, within)
 		if err != nil {
 			return nil, err
@@ -58,9 +58,12 @@ func canonical(data []byte, within limits) (json.RawMessage, error) {
 	return out, nil
 }
 
-// beyondUTF16 reports whether a byte begins a character that UTF-16, by which jsontext sorts keys, may
-// sort differently than UTF-8, by which the canonical form does.
-func beyondUTF16(b byte) bool { return b >= 0xf0 }
+// beyondUTF16 reports whether a document may have characters, also escaped ones, that UTF-16, by which jsontext sorts keys,
+// sorts differently than UTF-8, by which the canonical form does.
+func beyondUTF16(data []byte) bool {
+	return slices.ContainsFunc(data, func(b byte) bool { return b >= 0xf0 }) ||
+		bytes.Contains(data, []byte(`\ud`)) || bytes.Contains(data, []byte(`\uD`))
+}
 
 // Encode encodes a value compactly and without escaping HTML. The keys of maps are
 // sorted.

@@ -118,6 +118,8 @@ func TestReaders_AgreeWithEncodingJSON(t *testing.T) {
 		{`{"a":{"b":1},"a":{"b":1}}`, false},
 		{`"\ud800"`, false},
 		{`"\ud83d\ude00"`, true},
+		{`{"\ud83d\ude00":1,"\uffee":2}`, true},
+		{`{"\uD83D\uDE00":1,"\uffee":2}`, true},
 		{`{"\u0061":1}`, true},
 		{`{"\u0061":1,"a":1}`, false},
 		{`{"a[\"x\"]":1,"a[\"y\"]":{"b":1}}`, true},
