@@ -97,7 +97,7 @@ test: build
 	go test -vet=off -run $(HEAVY) $(HEAVY_IN)
 	$(RACE) -vet=off -run IsSafeForConcurrentUse ./config
 	go test -vet=off ./config
-	{ for m in bridge kube lsp release; do (cd $$m && go test -vet=off ./...) || exit; done; } & others=$$!; \
+	{ for m in bridge kube lsp release; do (cd $$m && go test -vet=off -parallel 4 ./...) || exit; done; } & others=$$!; \
 	go test -vet=off -count=1 -timeout 75m -parallel 4 $(LONGEST) $$(go list ./... | grep -vxF "$$(printf '%s\n' deployster/config $(RACED))"); \
 	main=$$?; wait $$others && exit $$main
 	go test -vet=off -short -run '^$$' -bench . -benchtime 2x $(BENCHMARKED)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -259,9 +260,20 @@ func TestSharedAction_UnansweredIsNotRepeated(t *testing.T) {
 	if err := unix.Kill(agent, unix.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	var client syscall.RawConn
+	eachIdle(a.r, func(g *sharedGroup, w *sharedContainer) {
+		client, err = w.agent.SyscallConn()
+		g.Return(w)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	go func() {
-		eventually(t, "it is requested", func() bool { return !runfiles.IsSettled(dir) })
-		time.Sleep(2 * time.Second) // the request is sent right after its line, unless the machine has much else to do
+		eventually(t, "it is requested", func() bool {
+			unread := 0
+			err := client.Control(func(fd uintptr) { unread, _ = unix.IoctlGetInt(int(fd), unix.SIOCOUTQ) }) // 0 at worst
+			return err != nil || unread > 0
+		})
 		if err := unix.Kill(agent, unix.SIGKILL); err != nil {
 			t.Error(err)
 		}

@@ -40,6 +40,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 }
 
 func TestRun_RecordsTheEndBeforeItsPodIsDeleted(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	cl := c.client(t, acts(1))
 	s := action(t, c, "one", "exit", "3")
@@ -59,6 +60,7 @@ func TestRun_RecordsTheEndBeforeItsPodIsDeleted(t *testing.T) {
 
 // A client that only reads acts nowhere.
 func TestRun_RefusesActionsOfReaders(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	cl := c.client(t, acts(0))
 	if _, err := cl.Run(t.Context(), action(t, c, "one", "exit", "0")); err == nil || !strings.Contains(err.Error(), "may only read") {
@@ -71,6 +73,7 @@ func TestRun_RefusesActionsOfReaders(t *testing.T) {
 
 // An action whose client is killed continues, and the next client gets all of its output and its end.
 func TestAdopt_ContinuesAnAction(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	first := c.client(t, acts(1))
 	s := action(t, c, "one", "tick")
@@ -106,6 +109,7 @@ func TestAdopt_ContinuesAnAction(t *testing.T) {
 
 // Who reads how an action goes, and acts on nothing, finds it by the state that it greets with: while it runs, and its end.
 func TestRunning_IsFoundByWhoReads(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	first := c.client(t, acts(1))
 	s := action(t, c, "one", "obey")
@@ -136,6 +140,7 @@ func (w writer) Write(p []byte) (int, error) { return w(p) }
 
 // How an action ends whose Pod is lost while it runs.
 func TestRun_ReportsWhatIsCertain(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		do      func(*cluster, *fakeapi.Running)
 		over    bool
@@ -190,6 +195,7 @@ func TestRun_ReportsWhatIsCertain(t *testing.T) {
 
 // The end of a stream is no end of a program: the action is found again.
 func TestRun_FindsAnActionAgain(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	cut := make(chan struct{}, 1)
 	c.agent = func(a *memagent.Agent) {
@@ -217,6 +223,7 @@ func TestRun_FindsAnActionAgain(t *testing.T) {
 
 // A query is run again in another Pod; memory that ran out is its end.
 func TestRun_RepeatsQueries(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	cl := c.client(t, acts(0))
 	s := action(t, c, "", "obey")
@@ -245,6 +252,7 @@ func TestRun_RepeatsQueries(t *testing.T) {
 
 // Queries that may share a container, and requests to workers, share Pods.
 func TestRun_SharesPods(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	c.block.MaxPods = 2
 	cl := c.client(t, acts(1))
@@ -276,6 +284,7 @@ func TestRun_SharesPods(t *testing.T) {
 
 // As many actions run at a time as there may be Pods.
 func TestRun_LimitsPods(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	c.block.MaxPods = 3
 	cl := c.client(t, acts(1))
@@ -295,6 +304,7 @@ func TestRun_LimitsPods(t *testing.T) {
 
 // With a quota of three Pods fifty actions end.
 func TestRun_WaitsForAQuota(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	quota := core.ResourceQuota{}
 	quota.Name = "ops"
@@ -325,6 +335,7 @@ func TestRun_WaitsForAQuota(t *testing.T) {
 
 // A claim that only one Pod may have at a time is used by one after the other, and an idle Pod gives it away.
 func TestRun_WaitsForAClaim(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	c.block.StartTimeout = 1
 	var claim sync.Mutex
@@ -368,6 +379,7 @@ func TestRun_WaitsForAClaim(t *testing.T) {
 
 // OpenShift refuses WebSockets.
 func TestRun_FallsBackToSPDY(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	c.Set(func(b *fakeapi.Behaviour) { b.NoWebSocket = true })
 	s := action(t, c, "one", "cat")

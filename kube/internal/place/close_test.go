@@ -21,6 +21,7 @@ func (c *cluster) entered(t *testing.T, h remote.Hello) (*Place, *client) {
 
 // The Pod of an evicted action stays until the next command has reported why it ended. The record names it no longer.
 func TestClose_RemovesEvictedPods(t *testing.T) {
+	t.Parallel()
 	for _, reports := range []bool{true, false} {
 		c := newCluster(t)
 		p, first := c.entered(t, acts(1))
@@ -59,6 +60,7 @@ func TestClose_RemovesEvictedPods(t *testing.T) {
 
 // What proves an outcome that nobody has recorded stays until somebody has: an exit code, memory that ran out, a running agent.
 func TestClose_KeepsOutcomes(t *testing.T) {
+	t.Parallel()
 	for name, k := range map[string]struct {
 		args []string
 		do   func(*fakeapi.Running)

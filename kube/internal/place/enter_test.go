@@ -23,6 +23,7 @@ import (
 
 // A client of an older state is refused, and one that was admitted earlier begins nothing any more.
 func TestEnter_LetsOneClientAct(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	first := c.client(t, acts(5))
 	if _, err := first.Welcome(t.Context(), first.host); err != nil {
@@ -47,6 +48,7 @@ func TestEnter_LetsOneClientAct(t *testing.T) {
 
 // A Lease that was removed stops who acts, and the next client learns that there is no record.
 func TestEnter_ReportsThatThereIsNoRecord(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	hello := acts(5)
 	enter := func() remote.Welcome {
@@ -83,6 +85,7 @@ func TestEnter_ReportsThatThereIsNoRecord(t *testing.T) {
 // A later client that takes over while an earlier one creates a Pod does not see that Pod: the earlier one reads the Lease again
 // when it runs, and begins nothing.
 func TestStart_ReadsTheLeaseAgain(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	later := acts(6)
 	later.Run = "later"
@@ -114,6 +117,7 @@ func TestStart_ReadsTheLeaseAgain(t *testing.T) {
 // The Lease names the Pod of an action before that is created: a Pod that vanishes is never taken for one that was not
 // begun. A client that the Lease does not name any more creates none.
 func TestStart_NotesThePodFirst(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	client, err := api.New(c.Config(), fakeapi.Namespace)
 	if err != nil {
@@ -154,6 +158,7 @@ func TestStart_NotesThePodFirst(t *testing.T) {
 
 // What an earlier run has left of its queries is removed, although its agents still run.
 func TestEnter_RemovesQueriesOfEarlierRuns(t *testing.T) {
+	t.Parallel()
 	c, k := newCluster(t), &killed{at: -1}
 	first := c.doomed(t, acts(1), k)
 	query, act := action(t, c, "", "obey"), action(t, c, "one", "obey")
@@ -184,6 +189,7 @@ func TestEnter_RemovesQueriesOfEarlierRuns(t *testing.T) {
 
 // Without the right to read the namespace the client learns which other rights it lacks.
 func TestEnter_NamesMissingRights(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	c.Set(func(b *fakeapi.Behaviour) {
 		b.Allow = func(a authorization.ResourceAttributes) bool { return a.Resource != "namespaces" && a.Verb != "delete" }
@@ -202,6 +208,7 @@ func TestEnter_NamesMissingRights(t *testing.T) {
 
 // A state file of a command in a Pod would end with the Pod.
 func TestEnter_RefusesAStateFileOfAPod(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	shared := acts(1)
 	shared.Store = "s3://state"
@@ -217,6 +224,7 @@ func TestEnter_RefusesAStateFileOfAPod(t *testing.T) {
 
 // A namespace that was created again is another machine.
 func TestEnter_KnowsTheNamespace(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	cl := c.client(t, acts(1))
 	cl.host.Machine = "ns-0"

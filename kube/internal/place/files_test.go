@@ -62,6 +62,7 @@ func (c *cluster) receiving(t *testing.T, cut func(*memagent.Receiver) bool) (go
 
 // Files of an artifact are in the Pod before its container starts, once for each Pod, also after the connection broke.
 func TestFiles_ComeBeforeTheContainerStarts(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	cuts := 2
 	got := c.receiving(t, func(*memagent.Receiver) bool { cuts--; return cuts >= 0 })
@@ -101,6 +102,7 @@ func TestFiles_ComeBeforeTheContainerStarts(t *testing.T) {
 
 // Files that do not arrive, or need more room than the Pod has, are the reason why nothing was begun.
 func TestFiles_ThatDoNotArrive(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	c.receiving(t, func(*memagent.Receiver) bool { return true })
 	c.block.StartTimeout = 1
@@ -124,6 +126,7 @@ func TestFiles_ThatDoNotArrive(t *testing.T) {
 
 // A Pod with files passes Pod Security where one without them does.
 func TestFiles_FitPodSecurity(t *testing.T) {
+	t.Parallel()
 	o := podspec.Order{Cluster: newCluster(t).block, Image: runner.Shipment{Name: "registry.example/a", Digest: "sha256:" + strings.Repeat("b", 64)}, Name: "d-1",
 		Mounts: []runner.Mount{{Source: artifact.MountSource("k1", ""), Target: "/in"}}, Files: map[string]podspec.Files{"k1": {Tree: "sha256:1"}}}
 	pod, err := o.Pod("try")

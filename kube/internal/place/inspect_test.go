@@ -19,6 +19,7 @@ func contextWithCause(t *testing.T) (context.Context, context.CancelCauseFunc) {
 }
 
 func TestInspect_DescribesTheNamespace(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	quota := core.ResourceQuota{}
 	quota.Name = "ops"
@@ -56,6 +57,7 @@ func TestInspect_DescribesTheNamespace(t *testing.T) {
 
 // Each right that is needed is named when it is missing.
 func TestInspect_NamesMissingRights(t *testing.T) {
+	t.Parallel()
 	for _, missing := range []string{"create of pods", "get of pods", "list of pods", "watch of pods", "delete of pods",
 		"create of pods/exec", "get of pods/exec", "create of leases", "get of leases", "update of leases", "get of namespaces"} {
 		t.Run(missing, func(t *testing.T) {
@@ -89,6 +91,7 @@ func TestInspect_NamesMissingRights(t *testing.T) {
 
 // Pods that have ended are counted, and removed if that is requested. One whose outcome a state waits for stays.
 func TestInspect_PrunesWhatHasEnded(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	first := c.client(t, acts(1))
 	s := action(t, c, "one", "obey")

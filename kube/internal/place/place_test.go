@@ -172,6 +172,7 @@ func acts(epoch int64) remote.Hello {
 }
 
 func TestPlace_KeepsTheContractOfRunners(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	runnertest.Suite(t, c.client(t, acts(1)))
 }

@@ -107,6 +107,7 @@ func (shell) Named(context.Context, string) (runner.Shipment, error) {
 
 // deployster-pod itself carries out queries and actions, and the next client adopts what runs.
 func TestPod_RunsImages(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	var mu sync.Mutex
 	var all []*process

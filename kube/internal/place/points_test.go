@@ -289,6 +289,7 @@ func TestKilled_AtEachMessage(t *testing.T) {
 
 // COUNT times a command, and mostly the next one too, is killed at a random point.
 func TestKilled_Anywhere(t *testing.T) {
+	t.Parallel()
 	kills, _ := strconv.Atoi(os.Getenv("DEPLOYSTER_KUBE_KILLS"))
 	if kills == 0 {
 		t.Skip("make kills-kube runs it")

@@ -23,6 +23,7 @@ const image = "registry.example/acme/probe@"
 
 // What a person sees while a Pod waits, and what ends the wait.
 func TestWaiting_HasItsReason(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		do    func(*fakeapi.Running)
 		waits string // what is reported while it waits; "" = the start fails at once
@@ -106,6 +107,7 @@ func TestWaiting_HasItsReason(t *testing.T) {
 
 // What each Pod waits for is not reported while it is usual.
 func TestWaiting_IsQuietWhileItIsUsual(t *testing.T) {
+	t.Parallel()
 	k := newCluster(t)
 	k.usual, k.block.MaxPods = time.Hour, 1
 	k.Set(func(b *fakeapi.Behaviour) {
@@ -154,6 +156,7 @@ func (r *reasons) get() []string {
 
 // What the API server refuses is an error at once.
 func TestCreate_ReportsRefusals(t *testing.T) {
+	t.Parallel()
 	resource := schema.GroupResource{Resource: "pods"}
 	for want, refusal := range map[string]error{
 		`the cluster refused a Pod: it violates PodSecurity "restricted:latest": unrestricted capabilities`: apierrors.NewForbidden(
@@ -191,6 +194,7 @@ func terminating() error {
 // A busy server is obeyed, and one that was just started and does not know yet who has which rights. A right that is taken away is no rule
 // of the namespace, nor is its end.
 func TestCreate_WaitsForABusyServer(t *testing.T) {
+	t.Parallel()
 	for _, answer := range []error{apierrors.NewTooManyRequests("busy", 0), denied, terminating()} {
 		for _, left := range []int{2, 1000} {
 			if left == 2 && apierrors.HasStatusCause(answer, core.NamespaceTerminatingCause) {
@@ -221,6 +225,7 @@ func TestCreate_WaitsForABusyServer(t *testing.T) {
 
 // A Pod that the cluster weakened is deleted, and nothing is begun in it.
 func TestCreate_RefusesWeakerPods(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	c.Set(func(b *fakeapi.Behaviour) {
 		b.Admit = func(p *core.Pod) error { p.Spec.HostNetwork = true; return nil }
@@ -234,6 +239,7 @@ func TestCreate_RefusesWeakerPods(t *testing.T) {
 
 // An interrupt while a Pod starts deletes it; nothing is begun.
 func TestCreate_IsCancelled(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	c.Set(func(b *fakeapi.Behaviour) { b.Kubelet = func(r *fakeapi.Running) { <-r.Gone() } })
 	ctx, cancel := contextWithCause(t)

@@ -80,6 +80,7 @@ func (c *cluster) openIn(t *testing.T) []string {
 
 // What the state does not know the end of stays, and so does what this run has begun before it connects again.
 func TestEnter_LeavesOpenWhatTheStateDoesNotKnow(t *testing.T) {
+	t.Parallel()
 	for name, k := range map[string]struct {
 		run  string
 		open []string

@@ -18,6 +18,7 @@ import (
 
 // Nothing secret is in a request to the API server, nor in the status of a Pod: it goes by exec alone.
 func TestSecrets_GoByExecAlone(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	var got []string
 	c.fake.Add("registry.example/reader:1", func(_ context.Context, s runner.Spec, in io.Reader, out, errs io.Writer) int {
@@ -69,6 +70,7 @@ func TestSecrets_GoByExecAlone(t *testing.T) {
 
 // Answers that are lost, watches that end, repeat or are too old, and a slow server change nothing.
 func TestRun_StandsFaultsOfTheServer(t *testing.T) {
+	t.Parallel()
 	for name, fault := range map[string]func(fakeapi.Request, int) fakeapi.Fault{
 		"lost answers": func(q fakeapi.Request, n int) fakeapi.Fault {
 			return fakeapi.Fault{Lost: q.Verb != "exec" && n%3 == 0}
@@ -119,6 +121,7 @@ func TestRun_StandsFaultsOfTheServer(t *testing.T) {
 
 // A watch whose version is too old begins again with a list, also while somebody waits.
 func TestWatch_BeginsAgain(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	c.Set(func(b *fakeapi.Behaviour) {
 		b.Kubelet = func(r *fakeapi.Running) {

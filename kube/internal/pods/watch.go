@@ -10,6 +10,7 @@ import (
 
 	core "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"deployster/kube/internal/api"
@@ -46,16 +47,17 @@ type Pods struct {
 
 	first string // the version of the list of List, from which the first watch begins
 
-	mu      sync.Mutex
-	seen    map[string]*Seen // by name
-	puts    map[string]bool  // seen by a call since the last list was requested
-	changed chan struct{}    // closed at the next change
+	mu        sync.Mutex
+	seen      map[string]*Seen   // by name
+	puts      map[string]bool    // seen by a call since the last list was requested
+	forgotten map[types.UID]bool // what a watch reports of them comes late
+	changed   chan struct{}      // closed at the next change
 }
 
 // New returns the Pods that a selector of labels matches, and whose names own accepts. Follow keeps them up to date.
 func New(c *api.Client, selector string, own func(name string) bool, t Timing) *Pods {
 	return &Pods{api: c, selector: selector, own: own, timing: t, seen: map[string]*Seen{}, puts: map[string]bool{},
-		changed: make(chan struct{})}
+		forgotten: map[types.UID]bool{}, changed: make(chan struct{})}
 }
 
 // Get returns what is known of a Pod, and a channel that is closed at the next change of any Pod.
@@ -84,14 +86,16 @@ func (p *Pods) All() (all []*core.Pod) {
 func (p *Pods) Put(pod *core.Pod) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.puts[pod.Name] = true
-	p.put(pod, false)
+	p.called(pod)
 }
 
-// Forget drops what is known of a Pod.
+// Forget drops what is known of a Pod. What a watch still reports of it is ignored.
 func (p *Pods) Forget(name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if s := p.seen[name]; s != nil && s.Pod != nil {
+		p.forgotten[s.Pod.UID] = true
+	}
 	delete(p.seen, name)
 }
 
@@ -119,8 +123,7 @@ func (p *Pods) Read(ctx context.Context, name string) (Seen, error) {
 	s := p.seen[name]
 	switch {
 	case pod != nil:
-		p.puts[name] = true
-		p.put(pod, false)
+		p.called(pod)
 	case s != nil && s.Pod != nil:
 		p.put(s.Pod, true)
 	default:
@@ -129,10 +132,19 @@ func (p *Pods) Read(ctx context.Context, name string) (Seen, error) {
 	return *p.seen[name], nil
 }
 
+// called notes a Pod that a call has returned: it exists.
+func (p *Pods) called(pod *core.Pod) {
+	p.puts[pod.Name] = true
+	delete(p.forgotten, pod.UID)
+	p.put(pod, false)
+}
+
 // put notes a Pod. What is older than what was seen is ignored.
 func (p *Pods) put(pod *core.Pod, gone bool) {
 	s := p.seen[pod.Name]
 	switch {
+	case p.forgotten[pod.UID]:
+		return
 	case s == nil:
 		s = &Seen{}
 	case s.Pod != nil && s.Pod.UID != pod.UID && older(pod.ResourceVersion, s.Pod.ResourceVersion):

@@ -38,3 +38,25 @@ func TestFollow_KeepsTheNewPodOfAName(t *testing.T) {
 		}
 	}
 }
+
+// What a watch reports late of a forgotten Pod does not bring it back. A call that returns it does, and so does a later Pod of that name.
+func TestForget_IgnoresWhatComesLate(t *testing.T) {
+	p := New(nil, "", func(string) bool { return true }, DefaultTiming())
+	p.Put(version("first", "8"))
+	p.Forget("pod")
+	for _, gone := range []bool{false, true} {
+		p.put(version("first", "9"), gone) // as follow does
+		if s, _ := p.Get("pod"); s.Pod != nil {
+			t.Errorf("its end %t: %+v", gone, s)
+		}
+	}
+	p.Put(version("first", "10"))
+	if s, _ := p.Get("pod"); s.Pod == nil {
+		t.Error("it exists, and is ignored")
+	}
+	p.Forget("pod")
+	p.put(version("second", "12"), false)
+	if s, _ := p.Get("pod"); s.Pod == nil || s.Pod.UID != "second" {
+		t.Errorf("the next Pod: %+v", s)
+	}
+}
