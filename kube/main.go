@@ -11,7 +11,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log"
 	"os"
 
 	"deployster/internal/runtime/remote"
@@ -24,8 +23,6 @@ import (
 var version = "0.1.0"
 
 func main() {
-	log.SetFlags(0)
-	log.SetPrefix(remote.NoteOf)
 	show := flag.Bool("version", false, "print the version")
 	flag.Parse()
 	if *show {
@@ -68,12 +65,15 @@ func serve(ctx context.Context, in io.ReadCloser, out io.Writer, t place.Timing,
 		return err
 	}
 	at := place.New(place.Options{Cluster: block.Cluster, Host: block.Host, API: client, Build: version, Timing: t,
-		InPod: api.OfPod(config)})
+		InPod: api.OfPod(config), Note: note})
 	if err := remote.Serve(ctx, stdio{stdin, out, in}, at, r); err != nil {
 		return err
 	}
 	return at.Close()
 }
+
+// note prints a note for people, in one write: several Pods may have one at a time.
+func note(text string) { fmt.Fprintln(os.Stderr, remote.NoteOf+text) }
 
 // stdio is the connection to the client.
 type stdio struct {

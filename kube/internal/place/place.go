@@ -28,7 +28,8 @@ type Options struct {
 	API     *api.Client
 	Build   string // of the client, which must be that of this program
 	Timing  Timing
-	InPod   bool // the client is itself in a Pod of the cluster, whose account it has
+	InPod   bool              // the client is itself in a Pod of the cluster, whose account it has
+	Note    func(text string) // called with what is noteworthy about Pods; nil = no callback
 }
 
 // Timing are the times of a Place.
@@ -69,7 +70,7 @@ type Place struct {
 	mu     sync.Mutex
 	files  map[string]*archive // of artifacts, by key
 	policy bool                // the NetworkPolicy exists
-	noted  map[string]bool     // what was printed once
+	noted  map[string]bool     // what was noted once
 }
 
 // New returns a Place.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log"
 	"slices"
 	"strings"
 	"time"
@@ -216,7 +215,7 @@ func (p *Place) start(ctx context.Context, m *pool.Member, o podspec.Order) erro
 	m.UID = string(got.UID)
 	injected, err := podspec.Compare(pod, got)
 	if err == nil {
-		p.note(injected)
+		p.noteInjected(injected)
 		err = p.running(ctx, m, o)
 	}
 	if err == nil && p.fence != nil && o.Acts {
@@ -271,7 +270,7 @@ func (p *Place) undo(name, uid string) {
 		err = p.o.API.With(undoLimit).DeletePod(ctx, name, uid, &now)
 	}
 	if err != nil {
-		log.Printf("the Pod %s is not deleted: %s. `deployster host check -prune` removes it once it has ended", name, err)
+		p.note(fmt.Sprintf("the Pod %s is not deleted: %s. `deployster host check -prune` removes it once it has ended", name, err))
 		return
 	}
 	p.forget(name)
@@ -312,8 +311,15 @@ func (p *Place) settled(name string) {
 	}
 }
 
-// note prints once what the cluster adds to Pods.
-func (p *Place) note(injected []string) {
+// note notes something for people.
+func (p *Place) note(text string) {
+	if p.o.Note != nil {
+		p.o.Note(text)
+	}
+}
+
+// noteInjected notes once what the cluster adds to Pods.
+func (p *Place) noteInjected(injected []string) {
 	if len(injected) == 0 {
 		return
 	}
@@ -323,6 +329,6 @@ func (p *Place) note(injected []string) {
 	defer p.mu.Unlock()
 	if !p.noted[text] {
 		p.noted[text] = true
-		log.Printf("the cluster adds to Pods: %s", text)
+		p.note("the cluster adds to Pods: " + text)
 	}
 }

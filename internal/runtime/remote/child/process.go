@@ -7,12 +7,14 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"deployster/internal/base/diag"
+	"deployster/internal/base/loglines"
 	"deployster/internal/base/proc"
 	"deployster/internal/base/rootless"
 	"deployster/internal/runtime/runner"
@@ -47,7 +49,7 @@ type Process struct {
 
 // Start starts a program, with the environment of this command without its secrets.
 func Start(args []string, o Options) (*Process, error) {
-	p := &Process{errors: &printed{log: runner.NewLog(8 << 10), noteOf: o.NoteOf, note: o.Note}, ended: make(chan struct{}),
+	p := &Process{errors: newPrinted(o), ended: make(chan struct{}),
 		leaving: cmp.Or(o.Leaving, leaving), leave: o.Leave}
 	p.cmd = exec.Command(args[0], args[1:]...)
 	p.cmd.Env = proc.WithoutSecrets(os.Environ())
@@ -130,26 +132,27 @@ func (p *Process) LastError() string { return p.errors.last() }
 type printed struct {
 	mu     sync.Mutex
 	log    *runner.Log
-	noteOf string
-	note   func(string)
-	line   []byte // the beginning of a line whose end was not printed
+	noteOf string           // the beginning of lines that are notes; "" = there are none
+	notes  *loglines.Writer // reads the notes; nil = nobody gets them
 }
 
-// maxNote is the limit of a note, in bytes.
-const maxNote = 4 << 10
+func newPrinted(o Options) *printed {
+	n := &printed{log: runner.NewLog(8 << 10), noteOf: o.NoteOf}
+	if o.Note != nil {
+		n.notes = loglines.New(func(line string) {
+			if text, is := strings.CutPrefix(line, o.NoteOf); is {
+				o.Note(text)
+			}
+		})
+	}
+	return n
+}
 
 func (n *printed) Write(p []byte) (int, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.note != nil {
-		n.line = append(n.line, p...)
-		for line, rest, whole := bytes.Cut(n.line, []byte("\n")); whole; line, rest, whole = bytes.Cut(n.line, []byte("\n")) {
-			if text, is := strings.CutPrefix(string(line), n.noteOf); is {
-				n.note(diag.Visible(text))
-			}
-			n.line = rest
-		}
-		n.line = n.line[:min(len(n.line), maxNote)]
+	if n.notes != nil {
+		_, _ = n.notes.Write(p) // never fails
 	}
 	return n.log.Write(p)
 }
@@ -161,7 +164,13 @@ func (n *printed) last() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	lines := strings.Split(string(bytes.TrimSpace(n.log.Bytes())), "\n")
-	text := strings.TrimSpace(strings.TrimPrefix(lines[len(lines)-1], n.noteOf))
+	if n.noteOf != "" { // a note is not why the program has ended
+		lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, n.noteOf) })
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	text := strings.TrimSpace(lines[len(lines)-1])
 	for i, line := range lines[:len(lines)-1] {
 		if summary, isError := strings.CutPrefix(line, failed); isError {
 			text = strings.TrimSpace(summary) + ": " + strings.TrimSpace(lines[i+1])

@@ -48,7 +48,7 @@ func serve() {
 		os.Exit(1)
 	case "gone":
 		fmt.Println(remote.Ready)
-		fmt.Fprintln(os.Stderr, "it has ended")
+		fmt.Fprintf(os.Stderr, "it has ended\n%sthe cluster adds to Pods\n", remote.NoteOf)
 	case "silent":
 		time.Sleep(time.Hour)
 	default:
@@ -116,7 +116,7 @@ func TestDial_StartsTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if got := <-notes; got != `the cluster adds to Pods: \x1b[31mjobs` || len(notes) > 0 {
+	if got := <-notes; got != "the cluster adds to Pods: jobs" || len(notes) > 0 {
 		t.Errorf("it notes %q, and %d more", got, len(notes))
 	}
 	if f := c.Welcome().Facts; f.Hostname != "jobs" || f.Kernel != "true /k" {
