@@ -256,7 +256,7 @@ func TestSharedAction_UnansweredIsNotRepeated(t *testing.T) {
 	if err != nil || len(list) != 1 {
 		t.Fatal(list, err)
 	}
-	agent, dir := workerPid(t, a.r, list[0].ID), layout.RunDir(a.o.RuntimeDir, list[0].ID)
+	agent := workerPid(t, a.r, list[0].ID)
 	if err := unix.Kill(agent, unix.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deployster/containerd/layout"
+	"deployster/internal/base/parallel"
 	"deployster/internal/runtime/runner"
 )
 
@@ -160,6 +161,13 @@ func (s *TailReader) wait(quiet time.Duration) {
 		case <-time.After(Pause(quiet, followFast, mostPause)):
 		}
 		return
+	}
+	// Older kernels report nothing of splice, by which Go copies a connection to stdout.
+	_ = s.grows.SetReadDeadline(time.Now().Add(parallel.Aligned(LongPause)))
+	select {
+	case <-s.end: // Finish may have set an earlier deadline
+		return
+	default:
 	}
 	var events [4 << 10]byte
 	if _, err := s.grows.Read(events[:]); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {

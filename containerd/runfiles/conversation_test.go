@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // polled is a tail without inotify, as on a machine that allows no more instances.
@@ -56,4 +58,48 @@ func TestTail_PolledRarelyWhenQuiet(t *testing.T) {
 			t.Errorf("read again after %s, want %s", took, mostPause)
 		}
 	})
+}
+
+// What the kernel reports nothing of is read nevertheless.
+func TestTail_ReadsWithoutEvents(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "stdout")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := openTail(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	if s.grows == nil {
+		t.Skip("this machine has no inotify instance left")
+	}
+	_ = s.grows.Close()
+	none, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.grows = os.NewFile(uintptr(none), "inotify of nothing")
+	time.AfterFunc(100*time.Millisecond, func() { _ = os.WriteFile(path, []byte("one\n"), 0o600) }) // the read sees it
+	got := make(chan string)
+	go func() {
+		b := make([]byte, 10)
+		n, _ := s.Read(b)
+		got <- string(b[:n])
+	}()
+	select {
+	case text := <-got:
+		if text != "one\n" {
+			t.Errorf("read %q", text)
+		}
+	case <-time.After(time.Minute):
+		t.Error("nothing was read")
+		s.Finish()
+		<-got
+	}
+	go s.Finish()
+	if n, err := s.Read(make([]byte, 10)); n != 0 || err != io.EOF {
+		t.Errorf("after the end: %d, %v", n, err)
+	}
 }

@@ -2,7 +2,7 @@
 // deployster-layout [-type] DIR NAME ARCH=PROGRAM...
 //
 // With -type it is the image of types, and what their program answers to init is kept with it, if the
-// program of this machine's architecture is given.
+// program of this machine's system and architecture is given.
 package main
 
 import (
@@ -35,7 +35,7 @@ func write(dir, name string, args []string, isType bool) (err error) {
 		programs[arch] = program
 	}
 	var answers *bundled.Answers
-	if program := programs[runtime.GOARCH]; isType && program != "" {
+	if program := programs[runtime.GOARCH]; isType && program != "" && runtime.GOOS == "linux" {
 		if answers, err = bundled.Query(name, program); err != nil {
 			return err
 		}
