@@ -39,6 +39,7 @@ type cluster struct {
 	agent func(*memagent.Agent) // changes each new agent
 	paths map[string]string     // sources of mounts
 	usual time.Duration         // Timing.Usual
+	note  func(string)          // Options.Note
 }
 
 func newCluster(t *testing.T) *cluster {
@@ -76,7 +77,7 @@ func (c *cluster) place(t *testing.T) *Place {
 	client.Patience = 3 * time.Second
 	times := timing()
 	times.Usual = c.usual
-	p := New(Options{Cluster: c.block, Host: `jobs["eu"]`, API: client, Build: "test", Timing: times})
+	p := New(Options{Cluster: c.block, Host: `jobs["eu"]`, API: client, Build: "test", Timing: times, Note: c.note})
 	t.Cleanup(func() { _ = p.Close() })
 	return p
 }

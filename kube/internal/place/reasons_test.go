@@ -237,6 +237,36 @@ func TestCreate_RefusesWeakerPods(t *testing.T) {
 	eventually(t, "the Pod is deleted", func() bool { return len(c.Pods()) == 0 })
 }
 
+// What a cluster adds to each Pod is noted once.
+func TestCreate_NotesWhatTheClusterAdds(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	c.Set(func(b *fakeapi.Behaviour) {
+		b.Admit = func(p *core.Pod) error {
+			p.Spec.Volumes = append(p.Spec.Volumes, core.Volume{Name: "vault"})
+			return nil
+		}
+	})
+	var mu sync.Mutex
+	var notes []string
+	c.note = func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		notes = append(notes, text)
+	}
+	cl := c.client(t, acts(1))
+	for _, id := range []string{"one", "two"} {
+		if _, err := cl.Run(t.Context(), action(t, c, id, "exit", "0")); err != nil {
+			t.Error(err)
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if !slices.Equal(notes, []string{"the cluster adds to Pods: volume vault"}) {
+		t.Errorf("it notes %q", notes)
+	}
+}
+
 // An interrupt while a Pod starts deletes it; nothing is begun.
 func TestCreate_IsCancelled(t *testing.T) {
 	t.Parallel()
