@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"deployster/apply"
@@ -29,10 +30,11 @@ type history struct {
 	ran  *[]string
 
 	things map[string]string // by id
+	mu     *sync.Mutex       // of ran and things, while programs run
 }
 
 // historical is a type: an object is what its config says; "id" cannot be changed in place.
-func historical(things map[string]string, ran *[]string, init string) runnertest.Program {
+func (h history) historical(init string) runnertest.Program {
 	return func(_ context.Context, s runner.Spec, stdin io.Reader, stdout, _ io.Writer) int {
 		if len(s.Args) == 0 {
 			_, _ = io.WriteString(stdout, init)
@@ -44,13 +46,15 @@ func historical(things map[string]string, ran *[]string, init string) runnertest
 		}
 		var c struct{ ID string }
 		_ = json.Unmarshal(in.Config, &c)
-		have, exists := things[c.ID]
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		have, exists := h.things[c.ID]
 		switch a := s.Args[0]; {
 		case a != "state":
-			*ran = append(*ran, a+" "+in.Name)
-			things[c.ID] = string(in.Config)
+			*h.ran = append(*h.ran, a+" "+in.Name)
+			h.things[c.ID] = string(in.Config)
 			if a == "delete" {
-				delete(things, c.ID)
+				delete(h.things, c.ID)
 			}
 			if strings.Contains(init, "memory") {
 				_, _ = io.WriteString(stdout, `{"memory":"m"}`)
@@ -79,14 +83,14 @@ const historicalInit = `{"protocol":2,"absent":true,"identity":["/id"],"state_ac
 
 func newHistory(t *testing.T) history {
 	t.Helper()
-	dir, fake, ran := t.TempDir(), runnertest.NewFake(), &[]string{}
-	things := map[string]string{}
-	digest := fake.Add("thing", historical(things, ran, historicalInit))
-	fake.AddDigest("thing@"+digest, digest, historical(things, ran, historicalInit)) // as a plan names it
+	dir, fake := t.TempDir(), runnertest.NewFake()
 	e := New(Options{Workspace: workspace.Options{Dir: dir, Version: "test"},
 		Open: func(context.Context) (Runtime, error) { return runnertest.Runtime{Fake: fake}, nil }})
 	t.Cleanup(e.Close)
-	return history{e, t, fake, ran, things}
+	h := history{e, t, fake, &[]string{}, map[string]string{}, &sync.Mutex{}}
+	digest := fake.Add("thing", h.historical(historicalInit))
+	fake.AddDigest("thing@"+digest, digest, h.historical(historicalInit)) // as a plan names it
+	return h
 }
 
 // apply applies a manifest, and returns the serial of the state that it makes.
@@ -149,7 +153,7 @@ func TestRollback_GoesBackToManifests(t *testing.T) {
 // The moves since are inverted: nothing is destroyed and created again. A type without identity has nothing else to find its object by.
 func TestRollback_InvertsMoves(t *testing.T) {
 	h := newHistory(t)
-	nameless := historical(h.things, h.ran, strings.Replace(historicalInit, `"identity":["/id"],`, "", 1))
+	nameless := h.historical(strings.Replace(historicalInit, `"identity":["/id"],`, "", 1))
 	digest := h.fake.Add("thing", nameless)
 	h.fake.AddDigest("thing@"+digest, digest, nameless)
 	first := h.apply(thingOf("a", "x", "1"))
@@ -199,7 +203,7 @@ func TestRollback_UsesTheImagesOfThen(t *testing.T) {
 	first := h.apply(thingOf("a", "x", "1"))
 	old := h.state().Resources["a"].Digest
 	const later = "sha256:1111111111111111111111111111111111111111111111111111111111111111"
-	h.fake.AddDigest("thing", later, historical(h.things, h.ran, strings.Replace(historicalInit, `"absent"`, `"label":"new","absent"`, 1)))
+	h.fake.AddDigest("thing", later, h.historical(strings.Replace(historicalInit, `"absent"`, `"label":"new","absent"`, 1)))
 	h.apply(thingOf("a", "x", "2") + thingOf("b", "y", "1"))
 	if now := h.state().Resources; now["a"].Digest != later || old == later {
 		t.Fatalf("%s, %s", now["a"].Digest, later)
@@ -226,10 +230,10 @@ func TestRollback_RefusesWhatDoesNotFit(t *testing.T) {
 			strings.Replace(historicalInit, `"absent"`, `"label":"new","absent"`, 1), "does not match the state_schema"},
 	} {
 		h := newHistory(t)
-		then := h.fake.Add("thing", historical(h.things, h.ran, c.then))
+		then := h.fake.Add("thing", h.historical(c.then))
 		first := h.apply(thingOf("a", "x", "1"))
-		h.fake.AddDigest("thing@"+then, then, historical(h.things, h.ran, c.then))
-		h.fake.AddDigest("thing", "sha256:1111111111111111111111111111111111111111111111111111111111111111", historical(h.things, h.ran, c.now))
+		h.fake.AddDigest("thing@"+then, then, h.historical(c.then))
+		h.fake.AddDigest("thing", "sha256:1111111111111111111111111111111111111111111111111111111111111111", h.historical(c.now))
 		h.apply(thingOf("a", "x", "2"))
 		if ran, err := h.back(first); err == nil || !strings.Contains(err.Error(), c.want) || len(ran) > 0 {
 			t.Errorf("%s: %v, %v", name, ran, err)
@@ -273,8 +277,8 @@ func TestRollback_ProtectsWhatIsProtectedToday(t *testing.T) {
 		"a late change":  {destructive, thingOf("b", "x", "resource.a.state.kind"), thingOf("b", "x", "2")},
 	} {
 		h := newHistory(t)
-		digest := h.fake.Add("harsh", historical(h.things, h.ran, c.init))
-		h.fake.AddDigest("harsh@"+digest, digest, historical(h.things, h.ran, c.init))
+		digest := h.fake.Add("harsh", h.historical(c.init))
+		h.fake.AddDigest("harsh@"+digest, digest, h.historical(c.init))
 		harsh := func(of string) string { return strings.Replace(of, `"thing"`, `"harsh"`, 1) }
 		first := h.apply(thingOf("a", "w", "1") + harsh(c.then))
 		h.apply(thingOf("a", "w", "2") + harsh(c.now))

@@ -75,9 +75,16 @@ func TestRun_RefusesActionsOfReaders(t *testing.T) {
 func TestAdopt_ContinuesAnAction(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
+	begun, found := make(chan struct{}), make(chan struct{})
+	c.agent = func(a *memagent.Agent) {
+		a.Step = func(name string) {
+			if name == "exited" {
+				<-found // it is not over before it is adopted
+			}
+		}
+	}
 	first := c.client(t, acts(1))
 	s := action(t, c, "one", "tick")
-	begun := make(chan struct{})
 	s.Stdout = onFirst(func() { close(begun) })
 	ctx, lose := context.WithCancel(t.Context())
 	defer lose()
@@ -88,7 +95,11 @@ func TestAdopt_ContinuesAnAction(t *testing.T) {
 	next := c.client(t, h)
 	var out strings.Builder
 	running := 0
-	got, err := next.AdopterFor(&next.host).Adopt(t.Context(), "one", runner.Watch{Running: func() { running++ }, Stdout: &out})
+	got, err := next.AdopterFor(&next.host).Adopt(t.Context(), "one", runner.Watch{Stdout: &out, Running: func() {
+		if running++; running == 1 {
+			close(found)
+		}
+	}})
 	if err != nil || got.Fate != runner.Exited || got.ExitCode != 0 || out.String() != "one\ntwo\n" || running != 1 {
 		t.Errorf("%+v, %v, %q, %d", got, err, out.String(), running)
 	}
