@@ -32,7 +32,7 @@ const (
 // are the choice of the bundle's checksum, with the restorer of its archive, and the data directory.
 //
 // Where the archive begins with the program that restores the others, its header and itself are received and checked first;
-// it then takes the rest. That is sent only when the host asks for it: the head of busybox reads more than it prints, and what it
+// it then takes the rest. That is sent only when the host requires it: the head of busybox reads more than it prints, and what it
 // has read is lost. A shell may print the script before it runs it, so none of the lines that are waited for is in it.
 // The write after a failure has the reason printed where the disk is full: tar may print only how
 // many bytes it wrote.
