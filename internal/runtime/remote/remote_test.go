@@ -288,6 +288,34 @@ func TestServe_EndsInSilenceWhoeverReads(t *testing.T) {
 	}
 }
 
+// slowPlace admits a client when it may.
+type slowPlace struct {
+	*place
+	entering, may chan struct{}
+}
+
+func (p slowPlace) Enter(ctx context.Context, h Hello) (Welcome, error) {
+	close(p.entering)
+	<-p.may
+	return p.place.Enter(ctx, h)
+}
+
+// A client that leaves while it is admitted says no goodbye: whoever serves it must not close what Enter still makes.
+func TestServe_IsNotOverWhileAClientIsAdmitted(t *testing.T) {
+	local, there := net.Pipe()
+	at := slowPlace{newPlace(), make(chan struct{}), make(chan struct{})}
+	served := make(chan error, 1)
+	go func() { served <- Serve(t.Context(), there, at, DefaultTiming()) }()
+	ctx, leave := context.WithCancel(t.Context())
+	go func() { _, _ = NewClient(ctx, local, Hello{Build: "b1"}, DefaultTiming()) }() // it leaves
+	<-at.entering
+	leave()
+	if err := <-served; err == nil {
+		t.Error("Serve takes it for a goodbye")
+	}
+	close(at.may)
+}
+
 // A watcher that stands still holds up its own call, and costs the host no memory.
 func TestOutput_WaitsForWhoWatches(t *testing.T) {
 	at := newPlace()

@@ -38,7 +38,7 @@ type Place interface {
 }
 
 // Serve lets the client at the other end of the stream run images at a place. It
-// returns nil when the client has closed the stream and no call is in progress. It
+// returns nil when the client has closed the stream, and neither Enter nor a call is in progress. It
 // returns an error when the connection is lost. What runs then continues, and the process
 // must end at once, as a killed command does: the next client adopts its actions.
 func Serve(ctx context.Context, stream io.ReadWriteCloser, at Place, t Timing) error {
@@ -69,8 +69,9 @@ type server struct {
 	hello atomic.Pointer[Hello] // nil until the client was admitted
 	heard bool                  // the client has sent its greeting
 
-	mu    sync.Mutex
-	calls map[uint32]*served
+	mu       sync.Mutex
+	entering bool // Enter has not returned
+	calls    map[uint32]*served
 }
 
 // served is a call in progress.
@@ -85,7 +86,13 @@ type served struct {
 func (s *server) idle() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.calls) == 0
+	return len(s.calls) == 0 && !s.entering
+}
+
+func (s *server) setEntering(is bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.entering = is
 }
 
 // handle processes one message. It starts calls without waiting for them.
@@ -145,8 +152,10 @@ func (s *server) greet(ctx context.Context, m frame.Message) error {
 	if err != nil {
 		return err
 	}
+	s.setEntering(true)
 	go func() {
 		welcome, err := s.at.Enter(ctx, h)
+		s.setEntering(false)
 		if err != nil {
 			_ = s.conn.send(kindRefused, 0, encodeError(err)) // the client learns why, if it can be reached
 			s.conn.fail(err)
