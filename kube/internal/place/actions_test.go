@@ -348,7 +348,7 @@ func TestRun_WaitsForAQuota(t *testing.T) {
 func TestRun_WaitsForAClaim(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
-	c.block.StartTimeout = 1
+	c.block.StartTimeout = 10
 	var claim sync.Mutex
 	c.Set(func(b *fakeapi.Behaviour) {
 		b.Kubelet = func(r *fakeapi.Running) {

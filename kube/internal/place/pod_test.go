@@ -138,6 +138,7 @@ func TestPod_RunsImages(t *testing.T) {
 	s.Kind, s.ID, s.Args = runner.Action, "one", []string{"echo begun; read line; sleep 0.5; echo $line"}
 	begun := make(chan struct{})
 	s.Stdout = onFirst(func() { close(begun) })
+	s.Ended = func(runner.Result, error) error { return errKilled } // it may end before it is adopted
 	ctx, lose := context.WithCancel(t.Context())
 	defer lose()
 	go func() { _, _ = first.Run(ctx, s) }() // its client is killed
