@@ -66,7 +66,7 @@ func TestFlags_Least(t *testing.T) {
 	for arg, refused := range map[string]bool{"-max-failed-hosts=0": false, "-max-failed-hosts=-1": true, "-hosts=1": false, "-hosts=0": true} {
 		a := cli.NewApp()
 		a.Flags, a.Action = []cli.Flag{AtOnceFlag(), MaxFailedFlag()}, func(*cli.Context) error { return nil }
-		a.Writer, a.ErrWriter = io.Discard, io.Discard
+		a.Writer, a.ErrWriter, a.HideHelp, a.HideVersion = io.Discard, io.Discard, true, true // these flags are shared by all
 		if err := a.Run([]string{"deployster", arg}); (err != nil) != refused {
 			t.Errorf("%s: %v", arg, err)
 		}
@@ -96,7 +96,7 @@ func TestFlags_OfWaves(t *testing.T) {
 			got = fmt.Sprintf("%d %v %s %s", o.AtOnce, o.Waves.Sizes, o.Waves.Soak, o.Waves.By)
 			return nil
 		}
-		a.Writer, a.ErrWriter = io.Discard, io.Discard
+		a.Writer, a.ErrWriter, a.HideHelp, a.HideVersion = io.Discard, io.Discard, true, true // these flags are shared by all
 		if err := a.Run([]string{"deployster", arg}); (err != nil) != (want == "") || got != want {
 			t.Errorf("%s: %q, %v; want %q", arg, got, err, want)
 		}
