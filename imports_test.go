@@ -42,7 +42,7 @@ var ranks = map[string]int{
 	"internal/runtime/pod":                    13,
 	"internal/runtime/pod/programs":           11,
 	"internal/runtime/pod/deployster-pod":     70,
-	"internal/runtime/remote/child":           5,
+	"internal/runtime/remote/child":           6,
 	"internal/runtime/remote/cluster":         11,
 	"internal/runtime/remote/ssh":             11,
 	"internal/runtime/remote/router":          12,
