@@ -60,8 +60,8 @@ func Main(args []string) (code int) {
 func with(ctx context.Context, do func(*containerd.Runtime) error) error {
 	env := settings.Lookup(os.Getenv)
 	at, err := containerd.Open(ctx, containerd.Options{Address: env("CONTAINERD_ADDRESS"), Namespace: env("CONTAINERD_NAMESPACE"),
-		DataDir: env("DEPLOYSTER_DATA_DIR"), Runc: env("DEPLOYSTER_RUNC"), AllowOldRunc: env("DEPLOYSTER_ALLOW_OLD_RUNC") == "1", IdleExit: env.IdleExit(),
-		Machines: env.Machines(true), Warn: say})
+		DataDir: env("DEPLOYSTER_DATA_DIR"), IdleExit: env.IdleExit(), Runc: env("DEPLOYSTER_RUNC"),
+		AllowOldRunc: env("DEPLOYSTER_ALLOW_OLD_RUNC") == "1", Machines: env.Machines(true), Warn: say})
 	if err != nil {
 		return err
 	}
