@@ -7,7 +7,6 @@ import (
 
 	"deployster/config"
 	"deployster/internal/app/workspace"
-	"deployster/internal/base/collector"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/words"
 	"deployster/internal/runtime/remote/router"
@@ -77,7 +76,6 @@ func Connect(ctx context.Context, w *workspace.Workspace, at *router.Places, o S
 	if err := found.refused(facts, s); err != nil {
 		return Connected{}, err
 	}
-	collector.SpareForHosts(w.Env("GOGC"), len(on))
 	if s.Unreached, err = unreached(w, facts, o, s.Excludes, found, on); err != nil {
 		return Connected{}, err
 	}
@@ -241,7 +239,6 @@ func Locate(ctx context.Context, at *router.Places, m *config.Manifest, prior st
 // CheckPlan returns an error if a host of a saved plan is another machine now, or its
 // plugs are gone. An unreachable host fails later, when it is processed.
 func CheckPlan(ctx context.Context, w *workspace.Workspace, at *router.Places, p *plan.Plan) error {
-	collector.SpareForHosts(w.Env("GOGC"), len(p.Hosts))
 	on := map[string]*Resident{}
 	for _, addr := range sorted(p.Resources) {
 		step := p.Resources[addr]

@@ -12,7 +12,6 @@ import (
 	"deployster/apply/fresh"
 	"deployster/internal/app/redact"
 	"deployster/internal/app/workspace"
-	"deployster/internal/base/collector"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
 	"deployster/internal/base/encryption"
@@ -120,7 +119,6 @@ func Read(w *workspace.Workspace, file string) (*plan.Plan, planfile.Signatures,
 	if err != nil {
 		return nil, nil, err
 	}
-	collector.Spare(w.Env("GOGC"), collector.ResourcesIn(len(content)), collector.Afterwards)
 	p, signatures, err := planfile.ReadSigned(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
 		return nil, nil, inFile(file, err)

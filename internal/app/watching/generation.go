@@ -74,7 +74,7 @@ func (w *watcher) load(ctx context.Context) (*generation, error) {
 	}
 	w.fill(g, snapshot)
 	w.mark, w.read = source.Mark, time.Now()
-	collector.StayLong(w.engine.Command.Work.Env("GOGC"), len(g.Resources))
+	collector.Release()
 	return g, nil
 }
 

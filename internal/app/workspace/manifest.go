@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"deployster/config"
-	"deployster/internal/base/collector"
 	"deployster/internal/base/diag"
 	"deployster/internal/runtime/stores"
 )
@@ -78,8 +77,6 @@ func (w *Workspace) read(ctx context.Context, in Inputs, with load, b config.Bui
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}
-	collector.Spare(w.Env("GOGC"), atMost(sources), collector.WhileReading)
-	defer collector.Spare(w.Env("GOGC"), atMost(sources), collector.Afterwards)
 	m, more := with(sources, inputs, b)
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
@@ -175,13 +172,4 @@ func (w *Workspace) UseKeys() *config.Manifest {
 	m, _ := config.Load(sources, nil, w.builtins(w.Started))
 	w.useKeys(m)
 	return m
-}
-
-// atMost returns how many resources manifests can have at most, by their size.
-func atMost(s config.Sources) int {
-	size := 0
-	for _, f := range s.Manifests {
-		size += len(f.Bytes)
-	}
-	return collector.ResourcesIn(size)
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"deployster/config"
-	"deployster/internal/base/collector"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/durable"
 	"deployster/internal/base/secret"
@@ -73,16 +72,12 @@ func OpenStateWith(ctx context.Context, w *Workspace, place state.Place, o state
 func (w *Workspace) HoldState(ctx context.Context, place state.Place, command string) (*state.Shared, error) {
 	if w.NoLock {
 		snapshot, recovery, err := state.Load(place, w.Keys)
-		collector.Spare(w.Env("GOGC"), len(snapshot.Resources), collector.Afterwards)
 		return &state.Shared{Snapshot: snapshot, Recovery: recovery}, err
 	}
 	o := w.StateOptions(command)
 	held, err := state.ReadShared(ctx, place, o)
 	if repairs(w, err, &o) {
 		held, err = state.ReadShared(ctx, place, o)
-	}
-	if err == nil {
-		collector.Spare(w.Env("GOGC"), len(held.Snapshot.Resources), collector.Afterwards)
 	}
 	return held, err
 }
@@ -114,7 +109,6 @@ func heldBy(err error) string {
 // ReadState reads a state for commands that take no lock.
 func (w *Workspace) ReadState(ctx context.Context, place state.Place) (state.Snapshot, error) {
 	snapshot, recovery, err := state.Load(place, w.Keys)
-	collector.Spare(w.Env("GOGC"), len(snapshot.Resources), collector.Afterwards)
 	if err != nil || recovery == nil {
 		return snapshot, err
 	}
