@@ -82,7 +82,7 @@ func (s server[C, S]) describe() (InitAnswer, error) {
 			return a, err
 		}
 	}
-	if fingerprint.Needed(reflect.TypeFor[C]()) {
+	if s.secret {
 		a.StateSchema, err = fingerprint.AddToSchema(a.StateSchema)
 	}
 	return a, err

@@ -24,7 +24,7 @@ type Kind interface {
 }
 
 // NewKind returns a type as a kind. About.Worker must be true: a worker serves all kinds.
-func NewKind[C, S any](r Resource[C, S], about About) Kind { return kind[C, S]{server[C, S]{r, about}} }
+func NewKind[C, S any](r Resource[C, S], about About) Kind { return kind[C, S]{newServer(r, about)} }
 
 // kind is a type as a kind.
 type kind[C, S any] struct{ s server[C, S] }

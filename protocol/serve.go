@@ -7,9 +7,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"reflect"
 	"runtime/debug"
 	"syscall"
 	"time"
+
+	"deployster/protocol/internal/fingerprint"
 )
 
 // Resource is a resource type whose config is a C and whose state is an S, both
@@ -186,7 +189,7 @@ type Process struct {
 // Run answers one invocation, or serves as a worker until its stdin ends, and returns
 // the exit code.
 func Run[C, S any](ctx context.Context, r Resource[C, S], about About, p Process) int {
-	s := server[C, S]{r: r, about: about}
+	s := newServer(r, about)
 	if len(p.Args) > 0 && p.Args[0] == workerArg && about.Worker {
 		return serveWorker(ctx, p, s.answer, s.together)
 	}
@@ -195,8 +198,13 @@ func Run[C, S any](ctx context.Context, r Resource[C, S], about About, p Process
 
 // server answers the invocations of a type.
 type server[C, S any] struct {
-	r     Resource[C, S]
-	about About
+	r      Resource[C, S]
+	about  About
+	secret bool // the config may have secrets, of which states get fingerprints
+}
+
+func newServer[C, S any](r Resource[C, S], about About) server[C, S] {
+	return server[C, S]{r: r, about: about, secret: fingerprint.Needed(reflect.TypeFor[C]())}
 }
 
 // answer carries out one invocation. If the type panics, only this invocation fails.

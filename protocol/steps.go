@@ -79,9 +79,12 @@ func (s server[C, S]) absent(ctx context.Context, c *Call[C, S], have *S) (State
 
 func (s server[C, S]) present(ctx context.Context, c *Call[C, S], have *S) (StateAnswer, error) {
 	last, known := fingerprint.Recorded(c.ActionInput.LastState)
-	now, err := fingerprint.Of(c.Type, c.Config, reflect.TypeFor[S](), last)
-	if err != nil {
-		return StateAnswer{}, err
+	var now map[string]string
+	var err error
+	if s.secret {
+		if now, err = fingerprint.Of(c.Type, c.Config, reflect.TypeFor[S](), last); err != nil {
+			return StateAnswer{}, err
+		}
 	}
 	var state json.RawMessage
 	if have != nil {
