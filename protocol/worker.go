@@ -31,7 +31,8 @@ const (
 func serveWorker(ctx context.Context, p Process, answer func(context.Context, Process) int,
 	together func(context.Context, []Process, func(int)) []int) int {
 	w := worker{answer: answer, together: together, open: map[int64]context.CancelFunc{},
-		run: make(chan struct{}, workerRuns), wait: make(chan struct{}, workerRuns+workerWaits), out: newReplies(p.Stdout)}
+		run: make(chan struct{}, workerRuns), wait: make(chan struct{}, workerRuns+workerWaits), out: newReplies(p.Stdout),
+		next: make(chan func()), resting: make(chan struct{}, workerRuns)}
 	ctx, cancel := context.WithCancel(ctx)
 	var endWatches context.CancelFunc
 	w.watching, endWatches = context.WithCancel(ctx)
@@ -40,6 +41,7 @@ func serveWorker(ctx context.Context, p Process, answer func(context.Context, Pr
 	go func() { failed <- readLines(ctx, p.Stdin, lines) }()
 	err := w.serve(ctx, lines, failed)
 	endWatches()
+	close(w.next)
 	if err != nil || ctx.Err() != nil {
 		cancel() // nobody reads the answers of the open invocations any more, or the process was signalled to end
 	}
@@ -100,6 +102,8 @@ type worker struct {
 	run, wait chan struct{}   // semaphores: one slot for each running invocation, and one for each open invocation
 	watching  context.Context // of watches, which continue until stdin ends and take no slot
 	running   sync.WaitGroup
+	next      chan func()   // to goroutines that rest
+	resting   chan struct{} // a semaphore: one slot for each of them
 
 	mu   sync.Mutex
 	open map[int64]context.CancelFunc
@@ -160,9 +164,30 @@ func (w *worker) request(ctx context.Context, line []byte) error {
 	if watches {
 		w.running.Go(func() { w.end(r.ID, w.process(mine, r)) })
 	} else {
-		w.running.Go(func() { w.serveOne(mine, r) })
+		w.start(func() { w.serveOne(mine, r) })
 	}
 	return nil
+}
+
+// start starts what ends soon. A goroutine that rests is preferred: its stack has already grown.
+func (w *worker) start(do func()) {
+	select {
+	case w.next <- do:
+		return
+	default:
+	}
+	w.running.Go(func() {
+		for do != nil {
+			do()
+			do = nil
+			select {
+			case w.resting <- struct{}{}:
+				do = <-w.next // nil at the end
+				<-w.resting
+			default:
+			}
+		}
+	})
 }
 
 // serveOne carries out one invocation once a slot is free.
