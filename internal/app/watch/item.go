@@ -71,17 +71,19 @@ func (it *item) interval(now time.Duration) time.Duration {
 	return it.Alone
 }
 
-// byTime returns when the next poll is due. It adds a random part, so that polls that
-// start together do not stay together.
+// byTime returns when the next poll is due. It adds a random part, so that polls that start together do not
+// stay together, but only so that they are done in turns: waking up takes as much as several polls.
 func (it *item) byTime(now time.Duration) time.Duration {
 	every := it.interval(now)
+	due := now + about(every)
 	switch {
 	case every == 0:
 		return never
 	case it.fresh:
-		return now + max(gap, within(every))
+		due = now + max(gap, within(every))
 	}
-	return now + about(every)
+	turn := max(every/turns, 1)
+	return due + turn - due%turn
 }
 
 // byEvents returns the earliest time for a query because of an event. A few may follow each other at once: what a repair

@@ -26,6 +26,7 @@ const (
 	between   = 250 * time.Millisecond // of two repairs: other commands can use the state
 	batch     = 512
 
+	turns     = 200 // in which the polls of an interval are done
 	beat      = 10 * time.Second
 	placeMost = 30 * time.Second // after that a query loses its place among those that start a container
 	settles   = 10 * time.Second // without anything to do, until that is reported

@@ -213,6 +213,26 @@ func TestRun_SpreadsFirstPolls(t *testing.T) {
 	})
 }
 
+// Polls are done in turns, so that a watch at rest seldom wakes up.
+func TestRun_PollsComeTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start, at := time.Now(), map[time.Duration]bool{}
+		b := &bench{}
+		b.look = func(string) (watch.Look, error) {
+			if since := time.Since(start); since > time.Minute { // else it is a first check
+				at[since.Truncate(time.Second)] = true
+			}
+			return fine("")
+		}
+		for i := range 1000 {
+			b.resource = append(b.resource, watch.Resource{Address: fmt.Sprint("r", i), Lane: "l", Alone: time.Hour})
+		}
+		if b.run(t, watch.Options{MaxRuntime: 31 * time.Minute}); len(at) < 50 || len(at) > 105 || len(b.looks) < 1400 {
+			t.Errorf("%d looks, and it woke up %d times for polls in half an hour", len(b.looks), len(at))
+		}
+	})
+}
+
 // A repair that cannot begin is tried again, every minute at last.
 func TestRun_RepairsThatCannotBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
