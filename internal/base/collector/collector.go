@@ -22,10 +22,10 @@ func init() {
 	}
 }
 
-// percentFor returns by how many percent the heap may grow, if so many bytes are live.
+// percentFor returns by how many percent the heap may grow, if that many bytes are live.
 func percentFor(live uint64) int { return int(min(most, max(least, growth*100/max(live, 1)))) }
 
-// follow adapts the percentage, which was set to so much, after each collection. It stops when somebody
+// follow adapts the percentage, which was set to this one, after each collection. It stops when somebody
 // else has set another one.
 func follow(percent int) {
 	type cycle struct{ _ [2]*cycle } // the collector does not share the memory of one of this size among several values
