@@ -8,13 +8,13 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"time"
 
 	"deployster/config"
 	"deployster/internal/app/repairs"
 	"deployster/internal/app/watch"
-	"deployster/internal/base/collector"
 	"deployster/internal/base/diag"
 	"deployster/internal/base/parallel"
 	"deployster/internal/base/secret"
@@ -74,7 +74,7 @@ func (w *watcher) load(ctx context.Context) (*generation, error) {
 	}
 	w.fill(g, snapshot)
 	w.mark, w.read = source.Mark, time.Now()
-	collector.Release()
+	debug.FreeOSMemory() // what the start has used
 	return g, nil
 }
 
