@@ -29,7 +29,8 @@ type project struct {
 	t         *testing.T
 	dir       string
 	namespace string
-	agent     string // its image
+	agent     string   // its image
+	more      []string // of its environment
 }
 
 // agentImage is pushed once.
@@ -199,7 +200,7 @@ func (p *project) environment() []string {
 	for name, value := range services.Credentials() {
 		env = append(env, name+"="+value)
 	}
-	return env
+	return append(env, p.more...)
 }
 
 // run runs deployster, wants an exit code, and returns what it prints.

@@ -64,13 +64,37 @@ esac
 // What docs/kubernetes.md describes: from an empty namespace to a plan from a laptop, and a Job that applies it with the same state.
 func TestTutorial_EndsWithAJob(t *testing.T) {
 	onNode(t)
+	laptop := newLaptop(t)
+	laptop.tutorial(block(t, "hcl", "s3://acme-state/shop"), block(t, "sh", "AWS_SECRET_ACCESS_KEY"),
+		"s3://acme-state/shop?region=eu-central-1", s3State(services.S3(t), "shop"))
+}
+
+// The same with a state in a PostgreSQL that wants TLS and a password.
+func TestTutorial_WithPostgreSQL(t *testing.T) {
+	onNode(t)
+	laptop, server := newLaptop(t), services.SecurePostgres(t)
+	laptop.write("root.crt", string(server.Root))
+	laptop.more = []string{"PGPASSWORD=" + server.Password}
+	manifest := block(t, "hcl", "s3://acme-state/shop")
+	_, rest, _ := strings.Cut(manifest, "\n}\n")
+	laptop.tutorial(block(t, "hcl", "postgres://")+rest, block(t, "sh", "PGPASSWORD="), "pg.example", server.Address)
+}
+
+// s3State is the URL of a state in the S3 server of a test.
+func s3State(address, name string) string {
+	return "s3://state/" + name + "?region=eu-central-1&endpoint=http://" + address + "&path_style=true"
+}
+
+// newLaptop is a directory of a person who administers the cluster, with the namespace of the docs.
+func newLaptop(t *testing.T) *project {
+	t.Helper()
 	provide(t)
 	agent, err := agentImage()
 	if err != nil {
 		t.Fatal(err)
 	}
 	laptop := &project{t: t, dir: directory(t), namespace: "deployster", agent: agent}
-	t.Cleanup(func() { laptop.kubectl("delete", "namespace", laptop.namespace, "--wait=false") })
+	t.Cleanup(func() { laptop.kubectl("delete", "namespace", laptop.namespace) })
 	admin, err := node.Kubectl("config", "view", "--raw", "--minify")
 	if err != nil {
 		t.Fatal(err)
@@ -80,34 +104,38 @@ func TestTutorial_EndsWithAJob(t *testing.T) {
 	if err := os.Chmod(filepath.Join(laptop.dir, "kubectl"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	state := "s3://state/shop?region=eu-central-1&endpoint=http://" + services.S3(t) + "&path_style=true"
-	manifest := block(t, "hcl", "s3://acme-state/shop")
+	return laptop
+}
+
+// tutorial does what the page describes, with a manifest and the commands that give its state to the Job. Pairs are replaced in the manifest.
+func (p *project) tutorial(manifest, forJobs string, pairs ...string) {
+	t := p.t
+	t.Helper()
 	_, pinned, _ := strings.Cut(manifest, "registry.example/deployster-pod@")
 	pinned, _, _ = strings.Cut(pinned, `"`)
-	laptop.write("rights.yaml", block(t, "yaml", "kind: ServiceAccount"))
-	laptop.write("notes.yaml", block(t, "yaml", "kind: PersistentVolumeClaim"))
-	laptop.write("job.yaml", jobOfDocs(t, pushDeployster(t)))
-	laptop.write("main.hcl", strings.NewReplacer("registry.example/deployster-pod@"+pinned, agent, "registry.example", node.Registry,
-		"s3://acme-state/shop?region=eu-central-1", state).Replace(manifest))
-	laptop.write("type.sh", noteType)
-	laptop.shell(block(t, "sh", "kubectl create namespace"))
-	laptop.shell("deployster image pack -t demo/note -shell type.sh\n" + block(t, "sh", "deployster image tag"))
-	if out := laptop.shell(block(t, "sh", "push-agent")); !strings.Contains(out, agent) {
+	p.write("rights.yaml", block(t, "yaml", "kind: ServiceAccount"))
+	p.write("notes.yaml", block(t, "yaml", "kind: PersistentVolumeClaim"))
+	p.write("job.yaml", jobOfDocs(t, pushDeployster(t)))
+	p.write("main.hcl", strings.NewReplacer(append(pairs, "registry.example/deployster-pod@"+pinned, p.agent, "registry.example", node.Registry)...).Replace(manifest))
+	p.write("type.sh", noteType)
+	p.shell(block(t, "sh", "kubectl create namespace"))
+	p.shell("deployster image pack -t demo/note -shell type.sh\n" + block(t, "sh", "deployster image tag"))
+	if out := p.shell(block(t, "sh", "push-agent")); !strings.Contains(out, p.agent) {
 		t.Errorf("push-agent prints\n%s", out)
 	}
-	plan := laptop.shell(block(t, "sh", "deployster host check jobs"))
+	plan := p.shell(block(t, "sh", "deployster host check jobs"))
 	if !strings.Contains(plan, "jobs (deployster) ok") || !strings.Contains(plan, "+ today will be created") {
 		t.Errorf("check and plan print\n%s", plan)
 	}
-	if pods := laptop.kubectl("get", "pods", "-n", "deployster", "-o", "name"); pods != "" {
+	if pods := p.kubectl("get", "pods", "-n", "deployster", "-o", "name"); pods != "" {
 		t.Errorf("after the plan there are %s", pods)
 	}
-	done := laptop.shell(block(t, "sh", "kubectl create -f job.yaml"))
+	done := p.shell(forJobs + block(t, "sh", "kubectl create -f job.yaml"))
 	if !strings.Contains(done, "today: created") && !strings.Contains(done, "1 created") || !strings.Contains(done, "No changes") || !strings.Contains(done, "1 resource") {
 		t.Errorf("the Job and the commands after it print\n%s", done)
 	}
-	laptop.run(0, "plan", "-detailed-exitcode")
-	laptop.empty()
+	p.run(0, "plan", "-detailed-exitcode")
+	p.empty()
 }
 
 // directory makes a directory of the user of the tests.

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// classOfVolumes is the default class of volumes that a cluster of a user has, and claimedVolume a volume of it: namespace, claim, path.
+// classOfVolumes is the default class of volumes that a cluster of a user has, and claimedVolume a volume of it: namespace, claim, path, name.
 const (
 	classOfVolumes = `apiVersion: storage.k8s.io/v1
 kind: StorageClass
@@ -23,7 +23,7 @@ provisioner: deployster.test/directories
 `
 	claimedVolume = `apiVersion: v1
 kind: PersistentVolume
-metadata: {name: %[2]s-%[1]s}
+metadata: {name: %[4]s}
 spec:
   capacity: {storage: 1Gi}
   accessModes: [ReadWriteOnce]
@@ -57,7 +57,8 @@ func provide(t *testing.T) {
 			if len(fields) != 3 || fields[2] != "directories." {
 				continue
 			}
-			volume := fmt.Sprintf(claimedVolume, fields[0], fields[1], filepath.Join(dir, fields[0]+"-"+fields[1]))
+			name := fields[0] + "-" + fields[1]
+			volume := fmt.Sprintf(claimedVolume, fields[0], fields[1], filepath.Join(dir, name), name+"-"+filepath.Base(dir))
 			if _, err := node.KubectlWith(volume, "apply", "-f", "-"); err != nil {
 				t.Error(err)
 			}

@@ -1,6 +1,7 @@
 package services
 
 import (
+	"crypto/rand"
 	"os"
 	"os/exec"
 	"os/user"
@@ -16,6 +17,52 @@ import (
 // Anybody is its superuser deploy, and there is a database state.
 func Postgres(t testing.TB) (address string) {
 	t.Helper()
+	return newPostgres(t).serve("create database state")
+}
+
+// PostgresAccess is what a user of a PostgreSQL with TLS and passwords is given.
+type PostgresAccess struct {
+	Address  string
+	User     string // the owner of the database state, with no other right
+	Password string
+	Root     []byte // the certificate that has signed the server's
+}
+
+// SecurePostgres starts a PostgreSQL on loopback that wants TLS and a password.
+func SecurePostgres(t testing.TB) PostgresAccess {
+	t.Helper()
+	p, a := newPostgres(t), PostgresAccess{User: "shop", Password: rand.Text()}
+	var certificate, key []byte
+	a.Root, certificate, key = certificates(t)
+	for name, content := range map[string][]byte{"server.crt": certificate, "server.key": key,
+		"hba.conf": []byte("local all all trust\nhostssl all all all scram-sha-256\n")} {
+		path := filepath.Join(p.root, name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		chown(t, p.who, path)
+	}
+	p.options = []string{"-c", "ssl=on", "-c", "ssl_cert_file=" + filepath.Join(p.root, "server.crt"),
+		"-c", "ssl_key_file=" + filepath.Join(p.root, "server.key"), "-c", "hba_file=" + filepath.Join(p.root, "hba.conf")}
+	p.serve("create role shop login password '" + a.Password + "'")
+	if out, err := p.sql("create database state owner shop"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	a.Address = "127.0.0.1:" + p.port
+	return a
+}
+
+// postgres is a PostgreSQL with a directory of its own.
+type postgres struct {
+	t       testing.TB
+	who     *syscall.Credential
+	root    string
+	port    string
+	options []string // of the server
+}
+
+func newPostgres(t testing.TB) *postgres {
+	t.Helper()
 	who := unprivileged(t)
 	root, err := os.MkdirTemp("", "postgres") // that of the test is for its user alone
 	if err != nil {
@@ -23,28 +70,40 @@ func Postgres(t testing.TB) (address string) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(root) })
 	chown(t, who, root)
-	data := filepath.Join(root, "data")
-	port := freePort(t)
-	run := func(name string, args ...string) *exec.Cmd {
-		c := exec.Command(postgresProgram(t, name), args...)
-		c.Dir, c.SysProcAttr = root, &syscall.SysProcAttr{Credential: who, Pdeathsig: syscall.SIGKILL}
-		c.Env = append(os.Environ(), "HOME="+root, "LC_ALL=C")
-		return c
+	return &postgres{t: t, who: who, root: root, port: freePort(t)}
+}
+
+// command is a program of PostgreSQL.
+func (p *postgres) command(name string, args ...string) *exec.Cmd {
+	c := exec.Command(postgresProgram(p.t, name), args...)
+	c.Dir, c.SysProcAttr = p.root, &syscall.SysProcAttr{Credential: p.who, Pdeathsig: syscall.SIGKILL}
+	c.Env = append(os.Environ(), "HOME="+p.root, "LC_ALL=C")
+	return c
+}
+
+// sql runs a statement as the superuser, through the socket of the server.
+func (p *postgres) sql(statement string) ([]byte, error) {
+	return p.command("psql", "-h", p.root, "-p", p.port, "-U", "deploy", "-c", statement, "postgres").CombinedOutput()
+}
+
+// serve starts the server, and returns where it listens when it has carried out a statement.
+func (p *postgres) serve(statement string) (address string) {
+	p.t.Helper()
+	data := filepath.Join(p.root, "data")
+	if out, err := p.command("initdb", "--no-sync", "-A", "trust", "-U", "deploy", "-D", data).CombinedOutput(); err != nil {
+		p.t.Fatalf("initdb: %v\n%s", err, out)
 	}
-	if out, err := run("initdb", "--no-sync", "-A", "trust", "-U", "deploy", "-D", data).CombinedOutput(); err != nil {
-		t.Fatalf("initdb: %v\n%s", err, out)
-	}
-	server := run("postgres", "-D", data, "-p", port, "-k", root, "-c", "listen_addresses=127.0.0.1", "-c", "max_connections=200",
-		"-c", "shared_buffers=16MB")
-	log := start(t, server, syscall.SIGQUIT)
+	server := p.command("postgres", append([]string{"-D", data, "-p", p.port, "-k", p.root, "-c", "listen_addresses=127.0.0.1",
+		"-c", "max_connections=200", "-c", "shared_buffers=16MB"}, p.options...)...)
+	log := start(p.t, server, syscall.SIGQUIT)
 	for range 600 {
-		out, err := run("psql", "-h", root, "-p", port, "-U", "deploy", "-c", "create database state", "postgres").CombinedOutput()
+		out, err := p.sql(statement)
 		if err == nil || strings.Contains(string(out), "already exists") {
-			return "127.0.0.1:" + port
+			return "127.0.0.1:" + p.port
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	t.Fatalf("postgres does not answer:\n%s", log())
+	p.t.Fatalf("postgres does not answer:\n%s", log())
 	return ""
 }
 
