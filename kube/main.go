@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
@@ -23,24 +24,39 @@ import (
 var version = "0.1.0"
 
 func main() {
-	show := flag.Bool("version", false, "print the version")
-	flag.Parse()
-	if *show {
-		fmt.Println(version)
-		return
-	}
-	// A signal kills this process at once: actions continue, and the next process adopts them.
-	if err := serve(context.Background(), os.Stdin, os.Stdout, place.DefaultTiming(), remote.DefaultTiming()); err != nil {
+	if err := run(timing{place.DefaultTiming(), remote.DefaultTiming(), api.DefaultPluginLimit}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
+// run does what the arguments of the process name.
+func run(t timing) error {
+	if len(os.Args) > 1 && os.Args[1] == api.RunPlugin {
+		return api.Credentials(os.Args[2:], os.Stdout)
+	}
+	show := flag.Bool("version", false, "print the version")
+	flag.Parse()
+	if *show {
+		fmt.Println(version)
+		return nil
+	}
+	// A signal kills this process at once: actions continue, and the next process adopts them.
+	return serve(context.Background(), os.Stdin, os.Stdout, t)
+}
+
 // maxBlock is the size limit of the first line, in bytes.
 const maxBlock = 1 << 20
 
+// timing is how long what this program does may take.
+type timing struct {
+	place  place.Timing
+	remote remote.Timing
+	plugin time.Duration
+}
+
 // serve answers one client. When the connection is lost, serve returns at once: the next process adopts what runs.
-func serve(ctx context.Context, in io.ReadCloser, out io.Writer, t place.Timing, r remote.Timing) error {
+func serve(ctx context.Context, in io.ReadCloser, out io.Writer, t timing) error {
 	stdin := bufio.NewReaderSize(in, 64<<10)
 	line, err := runner.ReadLine(stdin, maxBlock)
 	if errors.Is(err, io.EOF) {
@@ -53,7 +69,11 @@ func serve(ctx context.Context, in io.ReadCloser, out io.Writer, t place.Timing,
 	if err := json.Unmarshal(line, &block); err != nil {
 		return fmt.Errorf("the first line of stdin is not a block of a host: %w", err)
 	}
-	config, err := api.Config(block.Cluster)
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	config, plugin, err := api.Config(block.Cluster, self, t.plugin)
 	if err != nil {
 		return err
 	}
@@ -61,12 +81,13 @@ func serve(ctx context.Context, in io.ReadCloser, out io.Writer, t place.Timing,
 	if err != nil {
 		return fmt.Errorf("the kubeconfig cannot be used: %w", err)
 	}
+	client.Plugin = plugin
 	if _, err := fmt.Fprintln(out, remote.Ready); err != nil {
 		return err
 	}
-	at := place.New(place.Options{Cluster: block.Cluster, Host: block.Host, API: client, Build: version, Timing: t,
+	at := place.New(place.Options{Cluster: block.Cluster, Host: block.Host, API: client, Build: version, Timing: t.place,
 		InPod: api.OfPod(config), Note: note})
-	if err := remote.Serve(ctx, stdio{stdin, out, in}, at, r); err != nil {
+	if err := remote.Serve(ctx, stdio{stdin, out, in}, at, t.remote); err != nil {
 		return err
 	}
 	return at.Close()

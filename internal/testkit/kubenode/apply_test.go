@@ -65,9 +65,31 @@ func (p *project) object(name string) string {
 	return string(b)
 }
 
+// login is a program of a kubeconfig: it makes a token for some seconds, and notes that in a file.
+const login = `#!/bin/sh
+echo made >>%[1]s/logins
+until=$(date -u -d '+5 seconds' +%%Y-%%m-%%dT%%H:%%M:%%SZ)
+echo '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": "'$(cat %[1]s/token)'", "expirationTimestamp": "'$until'"}}'
+`
+
+// logsIn makes a program of the project make its tokens, in a kubeconfig with another context.
+func (p *project) logsIn() {
+	p.t.Helper()
+	token := p.kubectl("create", "token", "deployster", "-n", p.namespace)
+	p.write("token", token)
+	p.write("login", fmt.Sprintf(login, p.dir))
+	if err := os.Chmod(filepath.Join(p.dir, "login"), 0o700); err != nil {
+		p.t.Fatal(err)
+	}
+	text := strings.NewReplacer("{token: \""+token+"\"}", "{exec: {apiVersion: client.authentication.k8s.io/v1, command: ./login, interactiveMode: IfAvailable}}",
+		"contexts: [", "contexts: [{name: other, context: {cluster: other, user: other}}, ", "current-context: node", "current-context: other").Replace(p.config(token))
+	p.write("kubeconfig", text)
+	p.host(`context = "node"`)
+}
+
 func TestApply_MakesAndRemoves(t *testing.T) {
 	p := newProject(t)
-	p.host("")
+	p.logsIn()
 	p.files("", resource("main", "true"))
 	t.Log(p.run(0, "host", "check", "jobs"))
 	p.run(0, "init")
@@ -80,6 +102,9 @@ func TestApply_MakesAndRemoves(t *testing.T) {
 	p.run(0, "destroy", "-auto-approve")
 	if got := p.object("main"); got != "" {
 		t.Errorf("the object is %q", got)
+	}
+	if made, err := os.ReadFile(filepath.Join(p.dir, "logins")); err != nil || strings.Count(string(made), "made") < 7 {
+		t.Errorf("for six commands, some of which take longer than a token, there are the logins %q, %v", made, err)
 	}
 	p.empty()
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -45,6 +47,7 @@ const DefaultPatience = 2 * time.Minute
 type Client struct {
 	Namespace string
 	Patience  time.Duration
+	Plugin    *Plugin // makes the credentials; nil = no program does
 
 	config        *rest.Config
 	core          *rest.RESTClient
@@ -55,18 +58,40 @@ type Client struct {
 }
 
 // Config returns how to reach a cluster: as the context of a kubeconfig declares or, without a kubeconfig, as
-// the account of the Pod that this process runs in.
-func Config(c runner.Cluster) (*rest.Config, error) {
+// the account of the Pod that this process runs in. self is this program, which runs a program that makes credentials, within a limit.
+func Config(c runner.Cluster, self string, limit time.Duration) (*rest.Config, *Plugin, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	if c.Kubeconfig != "" {
 		rules.ExplicitPath = home(c.Kubeconfig)
 	}
 	overrides := &clientcmd.ConfigOverrides{CurrentContext: c.Context}
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).ClientConfig()
-	if err != nil {
-		return nil, fmt.Errorf("the kubeconfig cannot be used: %w", err)
+	loaded := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
+	config, err := loaded.ClientConfig()
+	var plugin *Plugin
+	if err == nil {
+		plugin, err = through(config, self, limit)
 	}
-	return config, nil
+	if err != nil {
+		return nil, nil, fmt.Errorf("the kubeconfig cannot be used: %w", unusable(c, loaded, rules, err))
+	}
+	return config, plugin, nil
+}
+
+// unusable returns why a kubeconfig cannot be used, with what it has instead.
+func unusable(c runner.Cluster, loaded clientcmd.ClientConfig, rules *clientcmd.ClientConfigLoadingRules, err error) error {
+	raw, failed := loaded.RawConfig()
+	files := strings.Join(rules.GetLoadingPrecedence(), ", ")
+	switch names := slices.Sorted(maps.Keys(raw.Contexts)); {
+	case failed != nil:
+		return failed
+	case c.Context != "" && raw.Contexts[c.Context] == nil:
+		return fmt.Errorf("%s has no context %q, but %s", files, c.Context, strings.Join(names, ", "))
+	case c.Context == "" && raw.CurrentContext == "" && len(names) > 0:
+		return fmt.Errorf("%s has no current context. Name one of %s in `context` of the block", files, strings.Join(names, ", "))
+	case clientcmd.IsEmptyConfig(err):
+		return fmt.Errorf("%s has no cluster, and this is no Pod of one. Name a file in `kubeconfig` of the block, or in KUBECONFIG", files)
+	}
+	return err
 }
 
 // podToken is the token of the account of the Pod that a process runs in.
@@ -138,7 +163,7 @@ func (c *Client) again(ctx context.Context, do func(context.Context) error) erro
 	limit := begun.Add(c.Patience)
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		each, cancel := context.WithTimeout(ctx, perCall)
-		err := do(each)
+		err := c.Plugin.explain(do(each))
 		cancel()
 		expired := apierrors.IsUnauthorized(err) && !renewed // the credentials are renewed after it
 		renewed = renewed || expired

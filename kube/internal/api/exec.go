@@ -43,7 +43,7 @@ func (c *Client) Exec(ctx context.Context, pod, container string, command ...str
 	s.Reader, s.Writer, s.in, s.out = out, in, in, out
 	stderr := runner.NewLog(4 << 10)
 	go func() {
-		err := either.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: stdin, Stdout: stdout, Stderr: stderr})
+		err := c.Plugin.explain(either.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: stdin, Stdout: stdout, Stderr: stderr}))
 		s.cancel()
 		text := strings.TrimSpace(string(stderr.Bytes()))
 		switch {

@@ -6,7 +6,9 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"deployster/internal/base/diag"
 	"deployster/internal/runtime/runner"
+	"deployster/kube/internal/api"
 )
 
 // unavailable is an error of a call that could not reach its Pod. It is sent as a *runner.HostError.
@@ -37,6 +39,9 @@ func answered(err error) error {
 	if apierrors.IsUnauthorized(err) {
 		return fmt.Errorf("the API server does not accept the credentials, which may have expired: %w. `kubectl auth whoami` shows "+
 			"whether it does", err)
+	}
+	if diag.Is[*api.CredentialsError](err) {
+		return err
 	}
 	return fmt.Errorf("API server: %w", err)
 }
