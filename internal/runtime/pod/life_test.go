@@ -190,6 +190,33 @@ func TestAgent_LeavesNoProcessBehind(t *testing.T) {
 	}
 }
 
+// What an action of a Pod that others use too has started ends with it, also outside of its session.
+func TestAgent_LeavesNothingForTheNextAction(t *testing.T) {
+	t.Parallel()
+	p := newPod(t)
+	c := p.client(hello(1, "one"))
+	sleeps := func() bool {
+		out, err := p.command("cat /proc/[0-9]*/stat")
+		return err != nil || strings.Contains(out, "(sleep)")
+	}
+	for _, shares := range []bool{false, true} {
+		s := shell(runner.Action, fmt.Sprint("shares-", shares), "(setsid sh -c 'sleep 1000; true' &) ; until pidof sleep; do :; done")
+		s.Reuse, s.ReuseActions = shares, shares
+		s.Ended = func(runner.Result, error) error {
+			if shares && sleeps() {
+				t.Error("what the action has started outlives it")
+			}
+			return nil
+		}
+		if res, err := c.Run(t.Context(), s); err != nil || res.ExitCode != 0 {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		if !shares && !sleeps() {
+			t.Error("what has left the session of a program with a Pod of its own is ended before the Pod")
+		}
+	}
+}
+
 // copy and check are what the init container and the check of a host run.
 func TestCopy_AndCheck(t *testing.T) {
 	t.Parallel()

@@ -181,7 +181,8 @@ func TestKilled_AtEachRequest(t *testing.T) {
 	ways := map[string]int{}
 	for at := int64(1); ; at++ {
 		through := false
-		for _, after := range []bool{false, true} {
+		for way := range 3 {
+			after, shares := way == 1 || way == 2 && at%2 == 0, way == 2
 			c, m := newCluster(t), &made{}
 			c.fake.Add(maker, m.program)
 			s := action(t, c, "one")
@@ -189,7 +190,7 @@ func TestKilled_AtEachRequest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.Digest, s.Args = image.Digest, nil
+			s.Digest, s.Args, s.Reuse, s.ReuseActions = image.Digest, nil, shares, shares
 			k := &killed{at: at, after: after}
 			recorded := runOnce(t, c.doomed(t, acts(1), k), s)
 			through = k.count.Load() < at
@@ -197,7 +198,7 @@ func TestKilled_AtEachRequest(t *testing.T) {
 			how := finish(t, c, m, s, recorded)
 			ways[how]++
 			if t.Failed() {
-				t.Fatalf("killed at request %d (after it: %t)", at, after)
+				t.Fatalf("killed at request %d (after it: %t, in a Pod for several: %t)", at, after, shares)
 			}
 			c.Close()
 		}
@@ -215,8 +216,9 @@ func TestKilled_AtEachRequest(t *testing.T) {
 func TestKilled_AtEachStep(t *testing.T) {
 	t.Parallel()
 	for _, step := range []string{"before begin", "begun", "exited", "recorded"} {
-		for _, what := range []string{"agent", "stream", "out of memory", "process"} {
-			t.Run(fmt.Sprintf("%s %s", what, step), func(t *testing.T) {
+		for n, what := range []string{"agent", "stream", "out of memory", "process", "agent", "stream", "out of memory", "process"} {
+			shares := n >= 4
+			t.Run(fmt.Sprintf("%s %s, shares %t", what, step, shares), func(t *testing.T) {
 				t.Parallel()
 				c, m := newCluster(t), &made{}
 				c.fake.Add(maker, m.program)
@@ -225,7 +227,7 @@ func TestKilled_AtEachStep(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				s.Digest, s.Args = image.Digest, nil
+				s.Digest, s.Args, s.Reuse, s.ReuseActions = image.Digest, nil, shares, shares
 				k := &killed{at: -1}
 				c.agent = func(a *memagent.Agent) {
 					once := sync.Once{}
@@ -234,7 +236,7 @@ func TestKilled_AtEachStep(t *testing.T) {
 							return
 						}
 						once.Do(func() {
-							r := c.Find(ownPrefix + hash("lineage one"))
+							r := c.Find(c.Pods()[0].Name)
 							switch what {
 							case "agent":
 								a.Kill()

@@ -216,8 +216,8 @@ func (c *cluster) doomedAt(t *testing.T, h remote.Hello, at point) (*client, *co
 }
 
 // try runs commands that are killed at points, each the next one of the last, until one that is not. It returns how the
-// outcome of the action was found, and whether the first point was reached.
-func try(t *testing.T, points ...point) (how string, reached bool) {
+// outcome of the action was found, and whether the first point was reached. shares: the Pod of the action is one for several.
+func try(t *testing.T, shares bool, points ...point) (how string, reached bool) {
 	t.Helper()
 	c, m := newCluster(t), &made{}
 	c.fake.Add(maker, m.program)
@@ -226,7 +226,7 @@ func try(t *testing.T, points ...point) (how string, reached bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Digest, s.Args = image.Digest, nil
+	s.Digest, s.Args, s.Reuse, s.ReuseActions = image.Digest, nil, shares, shares
 	recorded := false
 	for n, at := range points {
 		h := acts(int64(n + 1))
@@ -267,7 +267,7 @@ func TestKilled_AtEachMessage(t *testing.T) {
 					t.Parallel()
 					for at, through := 1, false; !through && at <= 60; at++ {
 						for _, after := range []bool{false, true} {
-							how, reached := try(t, point{where, at, after, who})
+							how, reached := try(t, false, point{where, at, after, who})
 							if through = !reached; through {
 								break
 							}
@@ -312,7 +312,7 @@ func TestKilled_Anywhere(t *testing.T) {
 			points = append(points, one())
 		}
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
-			how, _ := try(t, points...)
+			how, _ := try(t, random.IntN(2) == 0, points...)
 			ways[how]++
 		})
 	}

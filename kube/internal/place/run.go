@@ -12,8 +12,8 @@ import (
 	"deployster/kube/internal/pool"
 )
 
-// queryTries is in how many Pods a query is tried whose Pod was deleted, evicted or preempted.
-const queryTries = 3
+// tries is in how many Pods a query is tried whose Pod was deleted, evicted or preempted, and an action that was not begun in a Pod for several.
+const tries = 3
 
 // Run implements runner.Runner.
 func (p *Place) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
@@ -24,7 +24,7 @@ func (p *Place) Run(ctx context.Context, s runner.Spec) (runner.Result, error) {
 		}
 		r := &run{Place: p, m: m, use: use, s: s}
 		res, err, again := r.run(ctx)
-		if !again || try == queryTries {
+		if !again || try == tries {
 			return res, err
 		}
 	}
@@ -51,7 +51,8 @@ type run struct {
 	unrecorded bool // the end could not be recorded: the proof of it must stay
 }
 
-// run carries the invocation out, and leaves the Pod. again means that a query may be tried in another Pod.
+// run carries the invocation out, and leaves the Pod. again means that it may be tried in another Pod: a query, or an action that was certainly not
+// begun.
 func (r *run) run(ctx context.Context) (res runner.Result, err error, again bool) {
 	if ended := r.s.Ended; ended != nil {
 		r.s.Ended = func(res runner.Result, err error) error {
@@ -74,7 +75,7 @@ func (r *run) run(ctx context.Context) (res runner.Result, err error, again bool
 	case r.unrecorded, errors.As(err, &unknown):
 		r.pool.End(r.m)
 		r.pool.Drop(r.m) // it stays for the next client
-	case lost, r.use == pool.Process && err != nil: // what it has started may still run there
+	case lost, r.use == pool.Process && (err != nil || r.s.Kind == runner.Action && res.ExitCode != 0): // the next one would find what it has left
 		r.pool.End(r.m)
 		fallthrough
 	default:
@@ -101,8 +102,9 @@ func (r *run) settle(ctx context.Context, res runner.Result, lost error) (runner
 		return r.settleQuery(ctx, res, lost, seen)
 	}
 	var unknown *runner.UnknownError
-	if !errors.As(lost, &unknown) { // the agent was not reached: the request was not sent
-		return res, &runner.StartError{Fault: runner.NotStarted, Text: r.why(seen, lost)}, false
+	elsewhere := r.use != pool.Own && ctx.Err() == nil // a Pod for several may end before the action begins
+	if !errors.As(lost, &unknown) {                    // the agent was not reached: the request was not sent
+		return res, &runner.StartError{Fault: runner.NotStarted, Text: r.why(seen, lost)}, elsewhere
 	}
 	if seen.Pod != nil {
 		if out, known := podstatus.EndOf(seen.Pod).Fate(r.s.ID); known {
@@ -115,7 +117,7 @@ func (r *run) settle(ctx context.Context, res runner.Result, lost error) (runner
 				return out.Result, err, false
 			case runner.NotBegun:
 				return res, &runner.StartError{Fault: runner.NotStarted, Text: fmt.Sprintf("the Pod %s %s before the action began",
-					r.m.Name, podstatus.EndOf(seen.Pod).Why)}, false
+					r.m.Name, podstatus.EndOf(seen.Pod).Why)}, elsewhere
 			}
 			return res, &runner.UnknownError{Container: r.m.Name, Err: errors.New(r.why(seen, lost)), Over: true}, false
 		}

@@ -47,11 +47,12 @@ func (p *Place) order(ctx context.Context, s runner.Spec) (o podspec.Order, u po
 	o = podspec.Order{Cluster: p.o.Cluster, Host: p.o.Host, Image: image, Settings: settings, Mounts: s.Mounts,
 		Files: p.filesOf(s.Mounts), Acts: s.Kind == runner.Action, For: s.Name,
 		Lineage: p.lineage, Run: p.run, Epoch: p.hello.Epoch}
+	sharers := ""
 	switch {
 	case s.Worker != nil && settings.Workers != runner.NoWorkers:
 		u = pool.Request
-	case s.Reuse && s.Kind == runner.Query:
-		u = pool.Process
+	case shares(s):
+		u, sharers = pool.Process, s.Sharers()
 	case s.Kind == runner.Action && s.ID != "":
 		o.Name = p.actionPod(s.ID)
 		return o, pool.Own, "", nil
@@ -64,8 +65,15 @@ func (p *Place) order(ctx context.Context, s runner.Spec) (o podspec.Order, u po
 		Digest   string
 		Mounts   []runner.Mount
 		Settings runner.Settings
-	}{s.Digest, s.Mounts, settings})
+		Sharers  string // "" = all who need the same Pod, and workers
+	}{s.Digest, s.Mounts, settings, sharers})
 	return o, u, hash(string(key)), err
+}
+
+// shares reports whether an invocation runs in a Pod that others use too, one at a time. An action does if its type allows that, and if the next
+// client can find it by its ID.
+func shares(s runner.Spec) bool {
+	return s.Reuse && s.Settings.Workers != runner.NoWorkers && (s.Kind == runner.Query || s.ReuseActions && s.ID != "" && s.Guard == "")
 }
 
 // hasPolicy returns an error if the NetworkPolicy for Pods without a network is missing.
@@ -129,6 +137,12 @@ func (p *Place) take(ctx context.Context, s runner.Spec) (*pool.Member, pool.Use
 			p.begin(ctx, m, o, use)
 		}
 		err = p.started(ctx, m, waits)
+		if err == nil && use != pool.Own && p.ends(m) {
+			p.pool.End(m)
+			p.pool.Leave(m, use)
+			o.Name = randomPod(groupPrefix) // the Pod may be that of this order
+			continue
+		}
 		if err == nil {
 			waits.say("")
 			return m, use, nil
@@ -156,6 +170,12 @@ func (p *Place) take(ctx context.Context, s runner.Spec) (*pool.Member, pool.Use
 		case <-time.After(p.o.Timing.Quota):
 		}
 	}
+}
+
+// ends reports whether a Pod is being deleted, by a drain for example: its agent begins nothing any more.
+func (p *Place) ends(m *pool.Member) bool {
+	seen, _ := p.pods.Get(m.Name)
+	return seen.Gone || seen.Pod != nil && seen.Pod.DeletionTimestamp != nil
 }
 
 // started waits until a Pod runs, and reports why it does not.

@@ -110,13 +110,57 @@ func killAll(pid int) {
 	}
 }
 
+// killOrphans kills the processes that have lost their parents: programs that have left their sessions.
+func (r *reaper) killOrphans() {
+	for range rounds {
+		found := false
+		for _, p := range r.orphans() {
+			found = syscall.Kill(p, syscall.SIGKILL) == nil || found // what it has started is an orphan then
+		}
+		if !found {
+			return
+		}
+	}
+}
+
+// orphans returns the children of this process that it has not started.
+func (r *reaper) orphans() (list []int) {
+	all := processes()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for pid, p := range all {
+		if p.parent == os.Getpid() && r.children[pid] == nil {
+			list = append(list, pid)
+		}
+	}
+	return list
+}
+
 // belonging returns the processes that run in the session of a program, and their descendants.
 func belonging(session int) (list []int) {
+	all := processes()
+	for pid := range all {
+		at := pid
+		for steps := 0; steps < len(all) && at > 1 && all[at].session != session; steps++ {
+			at = all[at].parent
+		}
+		if all[at].session == session && pid != os.Getpid() {
+			list = append(list, pid)
+		}
+	}
+	return list
+}
+
+// running is what is known of a process that runs.
+type running struct{ parent, session int }
+
+// processes returns the processes that run, by their numbers.
+func processes() map[int]running {
 	files, err := proc.Files("stat")
 	if err != nil {
 		return nil
 	}
-	parents, in := map[int]int{}, map[int]bool{}
+	all := map[int]running{}
 	for _, name := range files {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -128,17 +172,10 @@ func belonging(session int) (list []int) {
 		if err != nil || end < 0 || len(fields) < 5 || fields[1] == "Z" || fields[1] == "X" {
 			continue
 		}
-		parents[pid], _ = strconv.Atoi(fields[2])
-		in[pid] = fields[4] == strconv.Itoa(session)
+		var p running
+		p.parent, _ = strconv.Atoi(fields[2])
+		p.session, _ = strconv.Atoi(fields[4])
+		all[pid] = p
 	}
-	for pid := range parents {
-		at := pid
-		for steps := 0; steps < len(parents) && at > 1 && !in[at]; steps++ {
-			at = parents[at]
-		}
-		if in[at] && pid != os.Getpid() {
-			list = append(list, pid)
-		}
-	}
-	return list
+	return all
 }

@@ -75,6 +75,9 @@ func (r *Runner) Run(ctx context.Context, s runner.Spec) (runner.Result, error) 
 	}
 	reason := r.await(ctx, c, s, out.over)
 	killAll(c.pid)
+	if s.ReuseActions {
+		r.reaper.killOrphans() // nobody else's: such invocations run one at a time in a Pod without workers
+	}
 	close(ended)
 	<-drained
 	<-drained
