@@ -60,8 +60,8 @@ func podsEach(p *plan.Plan) (lines []string) {
 	type key struct{ host, image string }
 	queries, most := map[key]int{}, map[string]int{}
 	for _, s := range p.Resources {
-		worker := s.Init.Worker != nil && s.Settings.Workers != runner.NoWorkers
-		if h := s.Settings.Host; h.InCluster() && !worker && !s.Init.Reuse && s.Change() != plan.Forget && s.Init.Digest != "" {
+		shares := (s.Init.Worker != nil || s.Init.Reuse) && s.Settings.Workers != runner.NoWorkers
+		if h := s.Settings.Host; h.InCluster() && !shares && s.Change() != plan.Forget && s.Init.Digest != "" {
 			queries[key{h.Name, s.Type}]++
 			most[h.Name] = h.Kubernetes.Most()
 		}

@@ -170,12 +170,16 @@ func TestRun_ReportsWhatIsCertain(t *testing.T) {
 		"no memory": {do: func(_ *cluster, r *fakeapi.Running) { r.Kill("OOMKilled") }, oom: true},
 		"vanished":  {do: func(c *cluster, r *fakeapi.Running) { c.Vanish(r.Pod.Name); r.Kill("") }, want: "so main/create may still run"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		each := func(t *testing.T, shares bool) {
 			t.Parallel()
 			k := newCluster(t)
 			s := action(t, k, "one", "obey")
+			s.Reuse, s.ReuseActions, s.Timeout = shares, shares, 10*time.Second
 			s.Stdout = onFirst(func() { go c.do(k, k.Find(k.Pods()[0].Name)) })
 			res, err := k.client(t, acts(1)).Run(t.Context(), s)
+			if n := k.Requests()["create pods"]; n != 1 {
+				t.Errorf("it was tried in %d Pods", n)
+			}
 			var unknown *runner.UnknownError
 			switch {
 			case c.oom:
@@ -200,7 +204,9 @@ func TestRun_ReportsWhatIsCertain(t *testing.T) {
 			if err != nil || out.Fate != c.adopted || out.NoTrace {
 				t.Errorf("adopted: %+v, %v", out, err)
 			}
-		})
+		}
+		t.Run(name, func(t *testing.T) { each(t, false) })
+		t.Run(name+" in a Pod for several", func(t *testing.T) { each(t, true) })
 	}
 }
 

@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"deployster/internal/runtime/remote"
 	"deployster/internal/runtime/runner"
 	"deployster/kube/internal/api"
 	"deployster/kube/internal/fakeapi"
@@ -44,17 +47,25 @@ func TestRun_SharesPodsWithActions(t *testing.T) {
 			t.Errorf("%s runs in %s, and not in %s", id, pod, first)
 		}
 	}
-	for what, change := range map[string]func(*runner.Spec){
-		"another type of the image":     func(s *runner.Spec) { s.Reference = "acme/file:1#other" },
-		"a type that does not allow it": func(s *runner.Spec) { s.ReuseActions = false },
-		"a type that shares nothing":    func(s *runner.Spec) { s.Settings.Workers = runner.NoWorkers },
-		"other settings":                func(s *runner.Spec) { s.Settings.User = "7" },
-		"a worker":                      func(s *runner.Spec) { s.Worker = &runner.Worker{Args: []string{"work"}} },
-	} {
+	for what, prefix := range map[string]string{"another type of the image": groupPrefix, "other settings": groupPrefix, "a worker": groupPrefix,
+		"a type that does not allow it": ownPrefix, "workers = 0": ownPrefix, "no ID, by which it is found": ownPrefix} {
 		s := sharing(t, c, strings.ReplaceAll(what, " ", "-"), "exit", "0")
-		change(&s)
-		if pod := runs(s); pod == first {
-			t.Errorf("%s runs in the same Pod", what)
+		switch what {
+		case "another type of the image":
+			s.Reference = "acme/file:1#other"
+		case "other settings":
+			s.Settings.User = "7"
+		case "a worker":
+			s.Worker = &runner.Worker{Args: []string{"work"}}
+		case "a type that does not allow it":
+			s.ReuseActions = false
+		case "workers = 0":
+			s.Settings.Workers = runner.NoWorkers
+		default:
+			s.ID = ""
+		}
+		if pod := runs(s); pod == first || !strings.HasPrefix(pod, prefix) {
+			t.Errorf("%s: it runs in %s, and others in %s", what, pod, first)
 		}
 	}
 	if pod := runs(sharing(t, c, "fails", "exit", "3")); pod != first {
@@ -124,5 +135,25 @@ func TestRun_SharesPodsOneAtATime(t *testing.T) {
 	pods.Range(func(any, any) bool { count++; return true })
 	if most.Load() != 1 || all.Load() != 8 || count != 2 {
 		t.Errorf("%d at a time, %d in all, in %d Pods", most.Load(), all.Load(), count)
+	}
+}
+
+// A Pod that is being deleted gets no further invocation: its agent would refuse it.
+func TestRun_LeavesAPodThatIsBeingDeleted(t *testing.T) {
+	c := newCluster(t)
+	p := c.place(t)
+	cl := &client{c: c, host: runner.Host{Name: "jobs", Address: "prod/jobs", Kubernetes: &c.block}}
+	cl.Places = routerTo(t, c, func() (*remote.Client, error) { return serve(t, p, acts(1)) })
+	first, err := cl.Run(t.Context(), sharing(t, c, "one", "exit", "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, _ := p.pods.Get(first.Pod)
+	drained, now := seen.Pod.DeepCopy(), meta.Now()
+	drained.DeletionTimestamp = &now
+	p.pods.Put(drained)
+	second, err := cl.Run(t.Context(), sharing(t, c, "two", "exit", "0"))
+	if err != nil || second.Pod == first.Pod {
+		t.Errorf("%+v, %v", second, err)
 	}
 }
