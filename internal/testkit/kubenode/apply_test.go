@@ -109,19 +109,34 @@ func TestApply_MakesAndRemoves(t *testing.T) {
 	p.empty()
 }
 
+// shares makes the project's type one whose queries share Pods, and with actions these too.
+func (p *project) shares(actions bool) {
+	p.t.Helper()
+	shared := strings.Replace(fileType, `"absent":true`, fmt.Sprintf(`"absent":true,"reuse":true,"reuse_actions":%t`, actions), 1)
+	if _, err := node.Push("file", "1", map[string]string{"type": shared}, "/type"); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
 func TestApply_ContinuesAnActionOfAKilledClient(t *testing.T) {
+	for _, shares := range []bool{false, true} {
+		t.Run(fmt.Sprintf("shares %t", shares), func(t *testing.T) { continues(t, shares) })
+	}
+}
+
+func continues(t *testing.T, shares bool) {
 	p := newProject(t)
 	p.host("")
-	p.files("", resource("main", "echo begun >>/objects/begun; sleep 20"))
+	p.files("", resource("main", "echo begun >>/objects/begun; sleep 20"), resource("second", "true"), resource("third", "true"))
+	p.shares(shares)
 	p.run(0, "init")
 	cmd := p.command("apply", "-auto-approve")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(time.Minute); p.object("begun") == ""; time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the action has not begun", p.pods())
-		}
+	p.until("all actions have begun", time.Minute, func() bool { return p.object("begun") != "" && p.object("second") != "" && p.object("third") != "" })
+	if own := p.kubectl("get", "pods", "-n", p.namespace, "-o", "jsonpath={.items[*].metadata.name}"); strings.Contains(own, "d-") == shares {
+		t.Errorf("the Pods are %s", own)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -131,8 +146,10 @@ func TestApply_ContinuesAnActionOfAKilledClient(t *testing.T) {
 	if got := p.object("begun"); got != "begun\n" {
 		t.Errorf("the action ran so often: %q", got)
 	}
-	if got := p.object("main"); got != "hunter2\n" {
-		t.Errorf("the object is %q", got)
+	for _, name := range []string{"main", "second", "third"} {
+		if got := p.object(name); got != "hunter2\n" {
+			t.Errorf("%s is %q", name, got)
+		}
 	}
 	p.empty()
 }

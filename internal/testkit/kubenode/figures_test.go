@@ -3,6 +3,7 @@
 package kubenode_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -204,18 +205,18 @@ func (p *project) pods20(f *figures) {
 	f.took("`exec` in a Pod that runs", 500*time.Millisecond, "", executed...)
 	f.took("`host check`, with a Pod", 4*time.Second, "", p.timed("host", "check", "jobs"))
 	const actions = 40
-	if _, err := node.Push("file", "1", map[string]string{"type": strings.Replace(fileType, `"absent":true`, `"absent":true,"reuse":true`, 1)}, "/type"); err != nil {
-		p.t.Fatal(err)
-	}
 	text, err := os.ReadFile(filepath.Join(p.dir, "main.hcl"))
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	block, _, _ := strings.Cut(string(text), "resource ")
 	p.write("main.hcl", block+many(actions))
-	p.run(0, "init", "-upgrade")
-	f.took(fmt.Sprintf("`apply` of %d, a Pod for each action, queries share one", actions), actions*7*time.Minute/1000, "", p.timed("apply", "-auto-approve"))
-	p.run(0, "destroy", "-auto-approve")
+	for what, shares := range map[string]bool{"a Pod for each action, queries share one": false, "actions share Pods too": true} {
+		p.shares(shares)
+		p.run(0, "init", "-upgrade")
+		f.took(fmt.Sprintf("`apply` of %d, %s", actions, what), actions*7*time.Minute/1000, "", p.timed("apply", "-auto-approve"))
+		p.run(0, "destroy", "-auto-approve")
+	}
 }
 
 // adopted measures how long the next command takes to find an action of a killed client, and memory.
@@ -276,10 +277,24 @@ func (p *project) workers(f *figures) {
 	thousand := p.timed("plan")
 	f.took("`plan` of 1,000 in a worker", 10*time.Second, fmt.Sprintf("of 1: %v", one), thousand)
 	f.took("the same, each beyond the first, with its program", 10*time.Millisecond, "", (thousand-one)/999)
+	f.took("first `apply` of 1,000 in a worker", 15*time.Second, "", p.timed("apply", "-auto-approve"))
+	f.took("the next `plan` of 1,000, without changes", 10*time.Second, "", p.timed("plan", "-detailed-exitcode"))
+	p.forget()
 	var requests atomic.Int64
 	proxy := proxied(p.t, true, node.Server, func(http.ResponseWriter, *http.Request) bool { requests.Add(1); return true })
 	p.write("kubeconfig", strings.Replace(p.config(p.kubectl("create", "token", "deployster", "-n", p.namespace)), node.Server, proxy.URL, 1))
-	f.took("first `apply` of 1,000 in a worker", 15*time.Second, "", p.timed("apply", "-auto-approve"))
-	f.is("requests of that apply to the API server", requests.Load(), 200, "")
-	f.took("the next `plan` of 1,000, without changes", 10*time.Second, "", p.timed("plan", "-detailed-exitcode"))
+	p.run(0, "apply", "-auto-approve")
+	f.is("requests of such an apply to the API server", requests.Load(), 200, "")
+}
+
+// forget removes all objects.
+func (p *project) forget() {
+	p.t.Helper()
+	objects, err := filepath.Glob(filepath.Join(p.dir, "objects", "*"))
+	for _, path := range objects {
+		err = errors.Join(err, os.Remove(path))
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
 }

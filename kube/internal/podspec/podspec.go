@@ -46,7 +46,8 @@ const Program = "/.deployster/deployster-pod"
 
 // The defaults of a cluster.
 const (
-	defaultCPU         = 100 // thousandths
+	defaultCPU         = 100  // thousandths: the request, which the scheduler finds room for
+	defaultMostCPU     = 1000 // the limit: with the request alone, a worker would mostly be stopped
 	defaultMemory      = 256 << 20
 	defaultDisk        = 1 << 30
 	defaultMaxPods     = 20
@@ -157,11 +158,13 @@ func (o Order) Pod(annotationTry string) (*core.Pod, error) {
 // serve returns the command of the agent: what it gets when the Pod is deleted, and how many workers it may have, one for
 // each whole processor.
 func (o Order) serve(grace int64) []string {
-	return []string{Program, "serve", fmt.Sprintf("-stop=%ds", grace), fmt.Sprintf("-workers=%d", max(o.cpu()/1000, 1))}
+	return []string{Program, "serve", fmt.Sprintf("-stop=%ds", grace), fmt.Sprintf("-workers=%d", max(o.cpu(defaultMostCPU)/1000, 1))}
 }
 
-// cpu returns the limit of each container, in thousandths of a processor.
-func (o Order) cpu() int64 { return cmp.Or(o.Settings.CPU, int64(o.Cluster.CPU*1000), defaultCPU) }
+// cpu returns what each container gets, in thousandths of a processor: what the type or the block has, or a default.
+func (o Order) cpu(without int64) int64 {
+	return cmp.Or(o.Settings.CPU, int64(o.Cluster.CPU*1000), without)
+}
 
 // meta returns the name, labels and annotations of the Pod.
 func (o Order) meta(annotationTry string) meta.ObjectMeta {
@@ -201,14 +204,17 @@ func labelValue(text string) string {
 	return strings.Trim(text[:min(len(text), longest)], "-_.")
 }
 
-// resources returns the limits of each container, which are its requests too.
+// resources returns the limits of each container, which are its requests too. Only the processor has a smaller request where nobody has
+// declared it.
 func (o Order) resources() core.ResourceRequirements {
 	list := core.ResourceList{
-		core.ResourceCPU:              *resource.NewMilliQuantity(o.cpu(), resource.DecimalSI),
+		core.ResourceCPU:              *resource.NewMilliQuantity(o.cpu(defaultMostCPU), resource.DecimalSI),
 		core.ResourceMemory:           *resource.NewQuantity(cmp.Or(o.Settings.Memory, o.Cluster.Memory, defaultMemory), resource.BinarySI),
 		core.ResourceEphemeralStorage: *resource.NewQuantity(cmp.Or(o.Settings.Disk, defaultDisk), resource.BinarySI),
 	}
-	return core.ResourceRequirements{Limits: list, Requests: list.DeepCopy()}
+	requests := list.DeepCopy()
+	requests[core.ResourceCPU] = *resource.NewMilliQuantity(o.cpu(defaultCPU), resource.DecimalSI)
+	return core.ResourceRequirements{Limits: list, Requests: requests}
 }
 
 // Image returns the name by which nodes pull an image: its repository as registries rewrite it, and its digest.

@@ -83,13 +83,21 @@ func TestPod_FitsPodSecurity(t *testing.T) {
 	}
 }
 
+// Each container has limits, which are its requests; only without a cpu of type or block its processor has more than it requests.
 func TestPod_HasLimitsForEachContainer(t *testing.T) {
 	p := made(t, order())
-	for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {
-		for _, name := range []core.ResourceName{core.ResourceCPU, core.ResourceMemory, core.ResourceEphemeralStorage} {
-			limit, request := c.Resources.Limits[name], c.Resources.Requests[name]
-			if limit.IsZero() || limit.Cmp(request) != 0 {
-				t.Errorf("%s has the limit %s and the request %s of %s", c.Name, limit.String(), request.String(), name)
+	ofBlock, ofType := order(), order()
+	ofBlock.Cluster.CPU, ofType.Settings.CPU = 0.2, 300
+	for want, p := range map[string]*core.Pod{"100m 1": p, "200m 200m": made(t, ofBlock), "300m 300m": made(t, ofType)} {
+		for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {
+			for _, name := range []core.ResourceName{core.ResourceMemory, core.ResourceEphemeralStorage} {
+				limit, request := c.Resources.Limits[name], c.Resources.Requests[name]
+				if limit.IsZero() || limit.Cmp(request) != 0 {
+					t.Errorf("%s has the limit %s and the request %s of %s", c.Name, limit.String(), request.String(), name)
+				}
+			}
+			if got := c.Resources.Requests.Cpu().String() + " " + c.Resources.Limits.Cpu().String(); got != want {
+				t.Errorf("%s has %s of a processor, and not %s", c.Name, got, want)
 			}
 		}
 	}
