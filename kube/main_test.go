@@ -267,7 +267,7 @@ func TestKubeconfig_Contexts(t *testing.T) {
 		}
 	}
 	u.write(t, "config", "apiVersion: v1\nkind: Config\n")
-	if got := u.dial(t, "config", ""); !strings.Contains(got, "config has no cluster, and this is no Pod of one") {
+	if got := u.dial(t, "config", ""); !strings.Contains(got, "config has no cluster, and this command runs in none") {
 		t.Errorf("an empty file: it reports %q", got)
 	}
 	u.write(t, "config", "{")
