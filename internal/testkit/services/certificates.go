@@ -36,7 +36,8 @@ func certificates(t testing.TB) (root, server, key []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return signed(authority, &signs.PublicKey), signed(leaf, &private.PublicKey), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+	key = pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+	return signed(authority, &signs.PublicKey), signed(leaf, &private.PublicKey), key
 }
 
 func privateKey(t testing.TB) *ecdsa.PrivateKey {

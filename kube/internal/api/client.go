@@ -89,7 +89,8 @@ func unusable(c runner.Cluster, loaded clientcmd.ClientConfig, rules *clientcmd.
 	case c.Context == "" && raw.CurrentContext == "" && len(names) > 0:
 		return fmt.Errorf("%s has no current context. Name one of %s in `context` of the block", files, strings.Join(names, ", "))
 	case clientcmd.IsEmptyConfig(err):
-		return fmt.Errorf("%s has no cluster, and this command runs in none. Name a file in `kubeconfig` of the block, or in KUBECONFIG", files)
+		return fmt.Errorf("%s has no cluster, and this command runs in none. Name a file in `kubeconfig` of the block, or in KUBECONFIG",
+			files)
 	}
 	return err
 }

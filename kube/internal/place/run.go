@@ -12,7 +12,8 @@ import (
 	"deployster/kube/internal/pool"
 )
 
-// tries is in how many Pods a query is tried whose Pod was deleted, evicted or preempted, and an action that was not begun in a Pod for several.
+// tries is in how many Pods a query is tried whose Pod was deleted, evicted or preempted, and an action that was not begun in a
+// Pod for several.
 const tries = 3
 
 // Run implements runner.Runner.
@@ -51,8 +52,8 @@ type run struct {
 	unrecorded bool // the end could not be recorded: the proof of it must stay
 }
 
-// run carries the invocation out, and leaves the Pod. again means that it may be tried in another Pod: a query, or an action that was certainly not
-// begun.
+// run carries the invocation out, and leaves the Pod. again means that it may be tried in another Pod: a query, or an action that
+// was certainly not begun.
 func (r *run) run(ctx context.Context) (res runner.Result, err error, again bool) {
 	if ended := r.s.Ended; ended != nil {
 		r.s.Ended = func(res runner.Result, err error) error {
@@ -75,7 +76,7 @@ func (r *run) run(ctx context.Context) (res runner.Result, err error, again bool
 	case r.unrecorded, errors.As(err, &unknown):
 		r.pool.End(r.m)
 		r.pool.Drop(r.m) // it stays for the next client
-	case lost, r.use == pool.Process && (err != nil || r.s.Kind == runner.Action && res.ExitCode != 0): // the next one would find what it has left
+	case lost, r.use == pool.Process && (err != nil || r.s.Kind == runner.Action && res.ExitCode != 0): // what it leaves may matter
 		r.pool.End(r.m)
 		fallthrough
 	default:

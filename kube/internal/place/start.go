@@ -70,8 +70,8 @@ func (p *Place) order(ctx context.Context, s runner.Spec) (o podspec.Order, u po
 	return o, u, hash(string(key)), err
 }
 
-// shares reports whether an invocation runs in a Pod that others use too, one at a time. An action does if its type allows that, and if the next
-// client can find it by its ID.
+// shares reports whether an invocation runs in a Pod that others use too, one at a time. An action does if its type allows that,
+// and if the next client can find it by its ID.
 func shares(s runner.Spec) bool {
 	return s.Reuse && s.Settings.Workers != runner.NoWorkers && (s.Kind == runner.Query || s.ReuseActions && s.ID != "" && s.Guard == "")
 }
