@@ -39,7 +39,13 @@ func Open(text string) (sharedlog.Store, error) {
 	name := cmp.Or(q.Get("name"), "default")
 	q.Del("name")
 	u.RawQuery = q.Encode()
-	return postgres.New(strings.Replace(u.String(), "postgresql://", "postgres://", 1), name)
+	store, err := postgres.New(strings.Replace(u.String(), "postgresql://", "postgres://", 1), name)
+	if err != nil {
+		_, why, _ := strings.Cut(err.Error(), "`: ")
+		return nil, diag.Because(sharedlog.ErrDenied, "The connection to PostgreSQL cannot be set up",
+			"%s: %s. The files that it names are relative to the directory of this command.", diag.Visible(text), cmp.Or(why, err.Error()))
+	}
+	return store, nil
 }
 
 func openS3(u *url.URL) (sharedlog.Store, error) {

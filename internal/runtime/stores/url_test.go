@@ -60,3 +60,12 @@ func TestCheck_URLs(t *testing.T) {
 		})
 	}
 }
+
+// A file that the URL of a PostgreSQL names, and that is not there, is reported with its name.
+func TestOpen_NamesAMissingFile(t *testing.T) {
+	t.Parallel()
+	s, err := stores.Open("postgres://shop@pg.example/state?sslmode=verify-full&sslrootcert=absent.crt&name=shop")
+	if s != nil || err == nil || !strings.Contains(err.Error(), "absent.crt: no such file") || !strings.Contains(err.Error(), "relative to the directory") {
+		t.Errorf("got %v, %v", s, err)
+	}
+}

@@ -120,7 +120,7 @@ func (p *project) shares(actions bool) {
 
 func TestApply_ContinuesAnActionOfAKilledClient(t *testing.T) {
 	for _, shares := range []bool{false, true} {
-		t.Run(fmt.Sprintf("shares %t", shares), func(t *testing.T) { continues(t, shares) })
+		t.Run(fmt.Sprintf("shares-%t", shares), func(t *testing.T) { continues(t, shares) })
 	}
 }
 

@@ -63,7 +63,8 @@ func newProject(t *testing.T, labels ...string) *project {
 		t.Fatal(err)
 	}
 	dir := directory(t)
-	name := "deployster-" + strings.ToLower(strings.NewReplacer("_", "-", "/", "-").Replace(t.Name())+"-"+rand.Text()[:5])
+	name := "deployster-" + strings.ToLower(strings.NewReplacer("_", "-", "/", "-", ",", "-", " ", "-").Replace(t.Name()))
+	name = name[:min(len(name), 50)] + "-" + strings.ToLower(rand.Text()[:5])
 	p := &project{t: t, dir: dir, namespace: name, agent: agent}
 	p.kubectl("create", "namespace", name)
 	t.Cleanup(func() { p.kubectl("delete", "namespace", name, "--wait=false") })

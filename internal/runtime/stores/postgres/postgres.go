@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -200,8 +201,12 @@ func code(err error) string {
 func noTable(err error) bool { return code(err) == "42P01" }
 
 // refused wraps an error in ErrDenied if trying again does not help: wrong credentials,
-// no such database, missing rights.
+// no such database, missing rights, a certificate that nothing here vouches for.
 func refused(err error) error {
+	if diag.Is[*tls.CertificateVerificationError](err) {
+		return fmt.Errorf("%w: %w. sslrootcert names the certificate of the authority that has signed the server's",
+			sharedlog.ErrDenied, err)
+	}
 	c := code(err)
 	for _, class := range []string{"28", "3D", "3F", "42501", "42704"} {
 		if strings.HasPrefix(c, class) {
