@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -197,7 +198,7 @@ func TestAgent_LeavesNothingForTheNextAction(t *testing.T) {
 	c := p.client(hello(1, "one"))
 	sleeps := func() bool {
 		out, err := p.command("cat /proc/[0-9]*/stat")
-		return err != nil || strings.Contains(out, "(sleep)")
+		return err != nil || regexp.MustCompile(`\(sleep\) [^ZX]`).MatchString(out)
 	}
 	for _, shares := range []bool{false, true} {
 		s := shell(runner.Action, fmt.Sprint("shares-", shares), "(setsid sh -c 'sleep 1000; true' &) ; until pidof sleep; do :; done")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -110,26 +111,31 @@ func killAll(pid int) {
 	}
 }
 
-// killOrphans kills the processes that have lost their parents: programs that have left their sessions.
+// killOrphans kills the processes that have lost their parents, and what they have started: programs that have left their sessions.
 func (r *reaper) killOrphans() {
 	for range rounds {
-		found := false
-		for _, p := range r.orphans() {
-			found = syscall.Kill(p, syscall.SIGKILL) == nil || found // what it has started is an orphan then
+		orphans := r.orphans()
+		for _, p := range orphans {
+			_ = syscall.Kill(p, syscall.SIGKILL) // it may have ended
 		}
-		if !found {
+		if len(orphans) == 0 {
 			return
 		}
+		time.Sleep(time.Millisecond) // they die
 	}
 }
 
-// orphans returns the children of this process that it has not started.
+// orphans returns the processes below this one that do not come from a program that it has started and that runs.
 func (r *reaper) orphans() (list []int) {
 	all := processes()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for pid, p := range all {
-		if p.parent == os.Getpid() && r.children[pid] == nil {
+	for pid := range all {
+		at := pid
+		for steps := 0; steps < len(all) && at > 1 && all[at].parent != os.Getpid(); steps++ {
+			at = all[at].parent
+		}
+		if all[at].parent == os.Getpid() && r.children[at] == nil {
 			list = append(list, pid)
 		}
 	}
