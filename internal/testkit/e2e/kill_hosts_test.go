@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"deployster/internal/base/programs"
 	"deployster/internal/runtime/remote/frame"
 	"deployster/internal/testkit/crash"
 	"deployster/internal/testkit/services"
@@ -39,7 +41,8 @@ func newHostProject(t *testing.T) *hostProject {
 		err = os.Symlink(self, filepath.Join(p.dir, cutSSH))
 	}
 	key, err2 := os.ReadFile(m.HostKey)
-	if err = errors.Join(err, err2); err != nil {
+	command, err3 := exec.LookPath("deployster") // beside it is what hosts run
+	if err = errors.Join(err, err2, err3); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -51,7 +54,8 @@ func newHostProject(t *testing.T) *hostProject {
 			t.Errorf("left behind on the host: %s", left)
 		}
 	})
-	p.environ = append(p.environ, "DEPLOYSTER_SSH="+filepath.Join(p.dir, cutSSH)+" "+p.dir, "DEPLOYSTER_HOST_PATIENCE=2s")
+	p.environ = append(p.environ, "DEPLOYSTER_SSH="+filepath.Join(p.dir, cutSSH)+" "+p.dir, "DEPLOYSTER_HOST_PATIENCE=2s",
+		programs.Variable+"="+filepath.Dir(command))
 	p.declare = fmt.Sprintf("plug \"world\" {\n  path = %q\n}\nhost \"web\" {\n  address = \"127.0.0.1\"\n  user = \"root\"\n  port = %s\n"+
 		"  identity_file = %q\n  host_key = %q\n  data_dir = %q\n}\n", filepath.Join(p.work, "world"), m.Port, m.Key, string(key), p.hosts)
 	p.on = func(name string) string {
