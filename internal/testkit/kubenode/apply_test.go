@@ -90,7 +90,7 @@ func (p *project) logsIn() {
 func TestApply_MakesAndRemoves(t *testing.T) {
 	p := newProject(t)
 	p.logsIn()
-	p.files("", resource("main", "true"))
+	p.files("", resource("main", "sleep 6")) // longer than a token
 	t.Log(p.run(0, "host", "check", "jobs"))
 	p.run(0, "init")
 	t.Log(p.run(0, "plan"))
@@ -104,7 +104,7 @@ func TestApply_MakesAndRemoves(t *testing.T) {
 		t.Errorf("the object is %q", got)
 	}
 	if made, err := os.ReadFile(filepath.Join(p.dir, "logins")); err != nil || strings.Count(string(made), "made") < 7 {
-		t.Errorf("for six commands, some of which take longer than a token, there are the logins %q, %v", made, err)
+		t.Errorf("for six commands, one of which takes longer than a token, there are the logins %q, %v", made, err)
 	}
 	p.empty()
 }
